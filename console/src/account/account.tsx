@@ -11,7 +11,6 @@ import { SessionsTable } from '../people/sessions-table.tsx'
 import { useTexts as usePeopleTexts } from '../people/texts.ts'
 import { RecordForm } from '../ui/form/record-form.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { Access } from './access.tsx'
 import { Arrived } from './arrived.tsx'
 import { OwnKeys } from './own-keys.tsx'
@@ -74,10 +73,9 @@ function SignOnAndPassword() {
 
 function PasswordCard() {
   const t = useTexts()
-  const common = useCommon()
   const [changes, setChanges] = useState(0)
   const change = useWrite(changePassword)
-  const needed = { required: true, message: common('required') }
+  const needed = { required: true, message: t('required') }
   return (
     <section className="card" style={{ maxWidth: 480 }}>
       <h2>{t('password')}</h2>
@@ -88,15 +86,15 @@ function PasswordCard() {
         successMessage={() => t('changed')}
         onSaved={() => setChanges(changes + 1)}
         verb={t('change')}
-        fieldNames={{ password: t('old'), newPassword: t('next') }}
+        fieldNames={{ password: t('old'), newPassword: t('newPassword') }}
       >
         <Form.Item name="password" label={t('old')} rules={[needed]}>
           <Input.Password autoComplete="current-password" />
         </Form.Item>
         <Form.Item
           name="newPassword"
-          label={t('next')}
-          rules={[needed, { ...passwordLengths, message: common('passwordLength', passwordLengths) }]}
+          label={t('newPassword')}
+          rules={[needed, { ...passwordLengths, message: t('passwordLength', passwordLengths) }]}
         >
           <Input.Password autoComplete="new-password" />
         </Form.Item>
@@ -132,10 +130,10 @@ function KeySession({ session: { userAgent, address, createTime, seenTime, expir
       bordered
       items={[
         { key: 'userAgent', label: t('browser'), children: userAgent },
-        { key: 'address', label: t('address'), children: <span className="mono">{address}</span> },
+        { key: 'address', label: t('ipAddress'), children: <span className="mono">{address}</span> },
         { key: 'createTime', label: t('began'), children: <span className="number">{createTime}</span> },
-        { key: 'seenTime', label: t('seen'), children: <span className="number">{seenTime}</span> },
-        { key: 'expireTime', label: t('ends'), children: <span className="number">{expireTime}</span> },
+        { key: 'seenTime', label: t('lastUse'), children: <span className="number">{seenTime}</span> },
+        { key: 'expireTime', label: t('expireTime'), children: <span className="number">{expireTime}</span> },
       ]}
     />
   )

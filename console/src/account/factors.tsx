@@ -17,7 +17,6 @@ import { RefusalResult } from '../ui/page/refusal.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { Rows } from '../ui/table/rows.tsx'
 import { State } from '../ui/text/status.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import type { Begun } from './generator.tsx'
 import { knowsPasskeys } from './passkeys.ts'
 import { fewCodes } from './recovery.ts'
@@ -86,7 +85,6 @@ type Passkey = SecondFactors['passkeys'][number]
 
 function Passkeys({ factors, onAdded }: FactorProps) {
   const t = useTexts()
-  const common = useCommon()
   const { data: offer } = useRead(getSignOn, {})
   const remove = useWrite(deletePasskey)
   const [isAdding, setAdding] = useState(false)
@@ -105,7 +103,7 @@ function Passkeys({ factors, onAdded }: FactorProps) {
           rowKey={({ id }) => id}
           empty={null}
           columns={[
-            { key: 'name', title: t('passkeyName'), dataIndex: 'name', most: 240 },
+            { key: 'name', title: t('name'), dataIndex: 'name', most: 240 },
             { key: 'added', title: t('added'), dataIndex: 'createTime', className: 'number' },
             {
               key: 'lastUse',
@@ -116,7 +114,7 @@ function Passkeys({ factors, onAdded }: FactorProps) {
             { key: 'kept', title: t('kept'), render: (_, { isSynced }) => t(isSynced ? 'synced' : 'single') },
             {
               key: 'actions',
-              title: common('actions'),
+              title: t('actions'),
               render: (_, passkey) => (
                 <Button
                   size="small"

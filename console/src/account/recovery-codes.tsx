@@ -46,7 +46,7 @@ export function RecoveryCodes({ codes, onClose }: RecoveryCodesProps) {
         ))}
       </ul>
       <Space wrap>
-        <Button onClick={() => void copy(text)}>{t('copyAll')}</Button>
+        <Button onClick={() => void copy(text)}>{t('copy')}</Button>
         <Button onClick={() => print()}>{t('print')}</Button>
         <Button onClick={() => download(text)}>{t('download')}</Button>
       </Space>

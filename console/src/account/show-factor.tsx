@@ -44,7 +44,7 @@ export function ShowFactor({ factors, words, onShown }: ShowFactorProps) {
       <ProofFault error={error} />
       {factors.passkeys.length > 0 && knowsPasskeys() && (
         <Button style={{ marginBottom: 16 }} disabled={isRunning} onClick={() => void show(showPasskey())}>
-          {t('byPasskey')}
+          {t('passkey')}
         </Button>
       )}
       <Form<{ code?: string }> layout="vertical" requiredMark={false} onFinish={(entered) => void show(entered)}>

@@ -9,7 +9,6 @@ import { Download, Results } from '../jobs/results.tsx'
 import { useLanguage } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { ApplicationName } from '../ui/text/application-name.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { ActCounts, FilterInWords, inOneLine, useActTitle, useProgressWords } from './parts.tsx'
 import { useTexts } from './texts.ts'
 
@@ -43,7 +42,6 @@ export function Page() {
 
 function About({ act }: { act: ActRecord }) {
   const t = useTexts()
-  const common = useCommon()
   const language = useLanguage()
   const { appId, targetAppId, kind, filter, set, reason } = act
   return (
@@ -54,7 +52,7 @@ function About({ act }: { act: ActRecord }) {
         [t('filter')]: <FilterInWords appId={appId} kind={kind} filter={filter} />,
         ...(set !== null && { [t('set')]: inOneLine(set, kind, language) }),
         ...(targetAppId !== null && { [t('target')]: <ApplicationName appId={targetAppId} /> }),
-        ...(reason !== null && { [common('reason')]: reason }),
+        ...(reason !== null && { [t('reason')]: reason }),
       }}
     />
   )

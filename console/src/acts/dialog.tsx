@@ -14,7 +14,6 @@ import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { ApplicationLabel } from '../ui/text/application-name.tsx'
 import { Facts } from '../ui/text/facts.tsx'
 import { grouped } from '../ui/text/number.ts'
-import { useCommon } from '../ui/text/texts.ts'
 import { useDeviceFields, useSiteFields } from '../words/fields.ts'
 import { actFilter, ruleTypes, settable } from './filter-values.ts'
 import { ActCounts, FilterInWords, useProgressWords } from './parts.tsx'
@@ -40,7 +39,6 @@ interface Draft {
 /** Asks what to do with everything that matches, counts it, begins the act, and shows its progress. */
 export function ActDialog({ kind, appId, values, acts, onClose }: ActDialogProps) {
   const t = useTexts()
-  const common = useCommon()
   const create = useWrite(createAct)
   const [draft, setDraft] = useState<Draft>({
     act: acts[0] as ActName,
@@ -94,14 +92,14 @@ export function ActDialog({ kind, appId, values, acts, onClose }: ActDialogProps
       footer={
         begun === undefined ? (
           <>
-            <Button onClick={onClose}>{common('cancel')}</Button>
+            <Button onClick={onClose}>{t('cancel')}</Button>
             <Button
               type={counted === undefined ? 'primary' : 'default'}
               disabled={!isReady}
               loading={create.isPending && counted === undefined}
               onClick={() => void send(null)}
             >
-              {t('check')}
+              {t('countMatches')}
             </Button>
             {counted !== undefined && counted > 0 && (
               <Button
@@ -116,7 +114,7 @@ export function ActDialog({ kind, appId, values, acts, onClose }: ActDialogProps
           </>
         ) : (
           <Button type="primary" onClick={onClose}>
-            {common('close')}
+            {t('close')}
           </Button>
         )
       }
@@ -145,12 +143,11 @@ export function ActDialog({ kind, appId, values, acts, onClose }: ActDialogProps
 /** What the act is for: the application and the filters, and where the rows go. */
 function Rows({ kind, appId, values, draft }: Pick<ActDialogProps, 'kind' | 'appId' | 'values'> & { draft: Draft }) {
   const t = useTexts()
-  const common = useCommon()
   const { act, target } = draft
   return (
     <Facts
       facts={{
-        [common('application')]: <ApplicationLabel appId={appId} />,
+        [t('application')]: <ApplicationLabel appId={appId} />,
         [t('filter')]: <FilterInWords appId={appId} kind={kind} filter={actFilter(values)} />,
         ...(act === 'transfer' && target !== '' && { [t('target')]: <ApplicationLabel appId={target} /> }),
       }}
@@ -169,7 +166,6 @@ interface ActFormProps {
 
 function ActForm({ kind, appId, acts, draft, change, wantsReason }: ActFormProps) {
   const t = useTexts()
-  const common = useCommon()
   return (
     <Form layout="vertical" component="div">
       <Form.Item label={t('act')}>
@@ -193,9 +189,9 @@ function ActForm({ kind, appId, acts, draft, change, wantsReason }: ActFormProps
       {draft.act === 'update' && <MemberFields kind={kind} appId={appId} draft={draft} change={change} />}
       {draft.act !== 'update' && (
         <Form.Item
-          label={common('reason')}
+          label={t('reason')}
           required={wantsReason}
-          extra={common(wantsReason ? 'reasonNeeded' : 'reasonKept')}
+          extra={t(wantsReason ? 'reasonNeeded' : 'reasonKept')}
           htmlFor="act-reason"
         >
           <LimitedTextArea
@@ -220,7 +216,7 @@ function MemberFields({ kind, appId, draft, change }: Pick<ActFormProps, 'kind' 
   const ruleType = ruleTypes[draft.member]
   return (
     <>
-      <Form.Item label={t('member')} htmlFor="act-member">
+      <Form.Item label={t('field')} htmlFor="act-member">
         <Select
           id="act-member"
           value={draft.member}

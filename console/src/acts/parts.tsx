@@ -21,7 +21,7 @@ export function useActTitle(): (act: ActRecord) => string {
 /** How many rows of an act have a result, in words. */
 export function useProgressWords(): (act: ActRecord) => string {
   const t = useTexts()
-  return (act) => t('progress', { done: grouped(decidedOf(act)), count: grouped(act.rows) })
+  return (act) => t('doneOf', { done: grouped(decidedOf(act)), count: grouped(act.rows) })
 }
 
 /** The counts of an act, each a link to its rows. */

@@ -22,7 +22,6 @@ import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { inMilliseconds } from '../ui/text/number.ts'
 import { SecretOnce } from '../ui/text/secret.tsx'
 import { TextBlock } from '../ui/text/text-block.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { useTypeWords } from '../words/type-words.ts'
 import { useAttemptWords } from '../words/use-attempt-words.ts'
 import { ConfigEditor } from './config-form.tsx'
@@ -86,7 +85,6 @@ interface ConfigProps {
 
 function Config({ config, name, onEdit, onSecret }: ConfigProps) {
   const t = useTexts()
-  const common = useCommon()
   const may = useMay()
   const rotate = useWrite(rotateCallbackSecret)
   const attemptWords = useAttemptWords()
@@ -97,7 +95,7 @@ function Config({ config, name, onEdit, onSecret }: ConfigProps) {
       <div className="page-head">
         <h2 style={{ margin: 0 }}>{t('config')}</h2>
         <span className="spacer" />
-        {may(saveThirdPartyConfig) && <Button onClick={onEdit}>{common('edit')}</Button>}
+        {may(saveThirdPartyConfig) && <Button onClick={onEdit}>{t('edit')}</Button>}
         {may(rotateCallbackSecret) && <Button onClick={() => setAsking(true)}>{t('rotateCallback')}</Button>}
       </div>
       {callbackStopTime !== null && (

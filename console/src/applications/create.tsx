@@ -39,7 +39,7 @@ export function CreateApplication({ isOpen, onClose }: Props) {
   const [made, setMade] = useState<Made>()
   return (
     <>
-      <FormDrawer isOpen={isOpen && made === undefined} onClose={onClose} title={t('createTitle')}>
+      <FormDrawer isOpen={isOpen && made === undefined} onClose={onClose} title={t('newApplication')}>
         <CreateForm onCreated={setMade} onClose={onClose} />
       </FormDrawer>
       <IntegratorSheet made={made} onClose={() => void navigate(paths.application(made?.appId ?? ''))} />

@@ -11,7 +11,6 @@ import { type Column, Records } from '../ui/table/records.tsx'
 import { leastForNames } from '../ui/table/rows.tsx'
 import { grouped } from '../ui/text/number.ts'
 import { OnlineState, State } from '../ui/text/status.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { FilterBar } from '../views/filter-bar.tsx'
 import { CreateApplication } from './create.tsx'
 import { durationWords, useTexts } from './texts.ts'
@@ -21,7 +20,6 @@ const filterNames = ['appName', 'onlineStatus', 'status'] as const
 /** Every application that the user may see. */
 export function Page() {
   const t = useTexts()
-  const common = useCommon()
   const may = useMay()
   const { appIds } = useSession()
   const navigate = useNavigate()
@@ -30,7 +28,7 @@ export function Page() {
   const mayCreate = may(createApplication)
   const createButton = mayCreate && (
     <Button type="primary" icon={<PlusOutlined />} onClick={() => setCreating(true)}>
-      {t('create')}
+      {t('newApplication')}
     </Button>
   )
   return (
@@ -48,8 +46,8 @@ export function Page() {
             value={values.onlineStatus}
             onChange={(onlineStatus) => set({ onlineStatus })}
             choices={[
-              { value: '1', label: common('online') },
-              { value: '2', label: common('offline') },
+              { value: '1', label: t('online') },
+              { value: '2', label: t('offline') },
             ]}
           />
           <ChoiceFilter
@@ -58,7 +56,7 @@ export function Page() {
             onChange={(status) => set({ status })}
             choices={[
               { value: '1', label: t('normal') },
-              { value: '2', label: common('frozen') },
+              { value: '2', label: t('frozen') },
             ]}
           />
         </FilterBar>
@@ -86,7 +84,6 @@ export function Page() {
 
 function useColumns(): Column<ApplicationRecord>[] {
   const t = useTexts()
-  const common = useCommon()
   return [
     {
       key: 'appName',
@@ -130,7 +127,7 @@ function useColumns(): Column<ApplicationRecord>[] {
     {
       key: 'createTime',
       sortBy: 'createTime',
-      title: common('createTime'),
+      title: t('createTime'),
       dataIndex: 'createTime',
       className: 'number',
     },
@@ -139,10 +136,5 @@ function useColumns(): Column<ApplicationRecord>[] {
 
 export function FrozenState({ application }: { application: Pick<ApplicationRecord, 'status'> }) {
   const t = useTexts()
-  const common = useCommon()
-  return application.status === 2 ? (
-    <State tone="bad">{common('frozen')}</State>
-  ) : (
-    <State tone="good">{t('normal')}</State>
-  )
+  return application.status === 2 ? <State tone="bad">{t('frozen')}</State> : <State tone="good">{t('normal')}</State>
 }

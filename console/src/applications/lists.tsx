@@ -13,7 +13,6 @@ import { paths } from '../paths.ts'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { actorColumn } from '../ui/text/actor.tsx'
 import { HealthState, OnlineState, RunState, State } from '../ui/text/status.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { useTypeWords } from '../words/type-words.ts'
 import { useTexts } from './texts.ts'
 
@@ -57,11 +56,10 @@ function List<Item extends object, Body extends TObject, Query extends TObject, 
 
 export function SitesTab({ application: { appId } }: TabProps) {
   const t = useTexts()
-  const common = useCommon()
   const columns: Column<SiteRecord>[] = [
     {
       key: 'siteName',
-      title: t('siteName'),
+      title: t('site'),
       isFixed: true,
       render: (_, { id, siteName }) => <Link to={paths.site(appId, id)}>{siteName}</Link>,
     },
@@ -74,12 +72,12 @@ export function SitesTab({ application: { appId } }: TabProps) {
     },
     {
       key: 'businessHours',
-      title: t('businessHours'),
+      title: t('openingHours'),
       className: 'number',
       render: (_, site) => `${site.businessStartTime} – ${site.businessClosingTime}`,
     },
     { key: 'contacts', title: t('contacts'), dataIndex: 'contacts', isExtra: true },
-    { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number' },
+    { key: 'createTime', title: t('createTime'), dataIndex: 'createTime', className: 'number' },
   ]
   return (
     <List
@@ -97,7 +95,6 @@ export function SitesTab({ application: { appId } }: TabProps) {
 
 export function DevicesTab({ application: { appId } }: TabProps) {
   const t = useTexts()
-  const common = useCommon()
   const columns: Column<DeviceRecord>[] = [
     {
       key: 'deviceNo',
@@ -110,7 +107,7 @@ export function DevicesTab({ application: { appId } }: TabProps) {
     {
       key: 'modelName',
       title: t('modelName'),
-      render: (_, { modelName }) => modelName ?? common('unknown'),
+      render: (_, { modelName }) => modelName ?? t('unknown'),
       isExtra: true,
     },
     {
@@ -120,7 +117,7 @@ export function DevicesTab({ application: { appId } }: TabProps) {
     },
     { key: 'status', title: t('health'), render: (_, { status }) => <HealthState status={status} /> },
     { key: 'runStatus', title: t('status'), render: (_, { runStatus }) => <RunState status={runStatus} /> },
-    { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number' },
+    { key: 'createTime', title: t('createTime'), dataIndex: 'createTime', className: 'number' },
   ]
   return (
     <List
@@ -138,18 +135,17 @@ export function DevicesTab({ application: { appId } }: TabProps) {
 
 export function BillingRulesTab({ application: { appId } }: TabProps) {
   const t = useTexts()
-  const common = useCommon()
-  const types = [t('fast'), t('slow'), t('occupancy')]
+  const types = [t('type_1'), t('type_2'), t('type_3')]
   const columns: Column<BillingRuleRecord>[] = [
     {
       key: 'ruleName',
-      title: t('ruleName'),
+      title: t('billingRule'),
       isFixed: true,
       render: (_, { id, ruleName }) => <Link to={paths.billingRule(appId, id)}>{ruleName}</Link>,
     },
     { key: 'id', title: t('id'), dataIndex: 'id', className: 'number' },
-    { key: 'ruleType', title: t('ruleType'), render: (_, { ruleType }) => types[ruleType - 1] ?? ruleType },
-    { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number' },
+    { key: 'ruleType', title: t('type'), render: (_, { ruleType }) => types[ruleType - 1] ?? ruleType },
+    { key: 'createTime', title: t('createTime'), dataIndex: 'createTime', className: 'number' },
   ]
   return (
     <List
@@ -172,7 +168,7 @@ export function EventsTab({ application: { appId } }: TabProps) {
     { key: 'id', title: t('id'), dataIndex: 'id', isFixed: true, className: 'number' },
     { key: 'time', title: t('time'), dataIndex: 'time', className: 'number' },
     { key: 'type', title: t('type'), render: (_, { type }) => <span title={type}>{words(type)}</span> },
-    actorColumn(t('actor')),
+    actorColumn(t('by')),
   ]
   return (
     <List
@@ -182,7 +178,7 @@ export function EventsTab({ application: { appId } }: TabProps) {
       orderedBy="time"
       columns={columns}
       rowKey={({ id }) => id}
-      empty={t('noEvents')}
+      empty={t('noEventsHere')}
       to={paths.events({ appId })}
       toText={t('allEventsLink')}
     />

@@ -18,7 +18,6 @@ import { Page as PageFrame } from '../ui/page/page.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { useApplicationColumn } from '../ui/text/application-name.tsx'
 import { grouped } from '../ui/text/number.ts'
-import { useCommon } from '../ui/text/texts.ts'
 import { FilterBar } from '../views/filter-bar.tsx'
 
 const filterNames = ['appId', 'ruleName', 'ruleType'] as const
@@ -40,7 +39,7 @@ export function Page() {
           <LinkButton to={paths.priceChanges({ appId })}>{prices('title')}</LinkButton>
           {may(saveBillingRule) && (
             <Button type="primary" onClick={() => void navigate(paths.newBillingRule({ appId }))}>
-              {t('create')}
+              {t('newBillingRule')}
             </Button>
           )}
         </>
@@ -87,7 +86,7 @@ function Rules({ filters }: RulesProps) {
       empty={
         <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty')}>
           {may(saveBillingRule) && (
-            <Button onClick={() => void navigate(paths.newBillingRule({ appId }))}>{t('create')}</Button>
+            <Button onClick={() => void navigate(paths.newBillingRule({ appId }))}>{t('newBillingRule')}</Button>
           )}
         </Empty>
       }
@@ -97,9 +96,8 @@ function Rules({ filters }: RulesProps) {
 
 function useColumns(chosenApp: string): Column<BillingRuleRecord>[] {
   const t = useTexts()
-  const common = useCommon()
   const clock = useServiceClock()
-  const application = useApplicationColumn<BillingRuleRecord>(chosenApp, common('orderAcross'))
+  const application = useApplicationColumn<BillingRuleRecord>(chosenApp, t('orderAcross'))
   return [
     {
       key: 'ruleName',
@@ -149,7 +147,7 @@ function useColumns(chosenApp: string): Column<BillingRuleRecord>[] {
       key: 'createTime',
       isExtra: 1200,
       sortBy: 'createTime',
-      title: common('createTime'),
+      title: t('createTime'),
       dataIndex: 'createTime',
       className: 'number',
     },
@@ -158,12 +156,11 @@ function useColumns(chosenApp: string): Column<BillingRuleRecord>[] {
 
 function PriceNow({ rule, seconds }: { rule: BillingRuleRecord; seconds: number | undefined }) {
   const t = useTexts()
-  const common = useCommon()
   const { periods, unitPrice, unitMinutes } = rule
   if (unitPrice !== null) return t('perMinutes', { price: unitPrice, minutes: unitMinutes ?? 0 })
   const period = seconds === undefined ? undefined : periodAt(periods ?? [], seconds)
   const total = period && totalPrice(period)
-  return <>{total === undefined ? common('unknown') : t('perKwh', { price: showMoney(total) })}</>
+  return <>{total === undefined ? t('unknown') : t('perKwh', { price: showMoney(total) })}</>
 }
 
 /** How many sites name a rule. */

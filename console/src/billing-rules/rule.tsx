@@ -19,7 +19,6 @@ import { LinkButton } from '../ui/page/link-button.tsx'
 import { Loading } from '../ui/page/loading.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { RefusalResult } from '../ui/page/refusal.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { DeleteRule } from './delete.tsx'
 import { RuleView } from './view.tsx'
 
@@ -30,7 +29,7 @@ export function Page() {
   const { data: rule, error, refetch } = useRead(getBillingRule, { appId, id: Number(id) }, { live: appId })
   return (
     <PageFrame
-      title={rule?.ruleName ?? t('title')}
+      title={rule?.ruleName ?? t('billingRules')}
       operation={getBillingRule}
       actions={rule && <Actions rule={rule} />}
     >
@@ -52,7 +51,6 @@ export function Page() {
 
 function Actions({ rule }: { rule: BillingRuleRecord }) {
   const prices = usePriceTexts()
-  const common = useCommon()
   const may = useMay()
   const navigate = useNavigate()
   const [isDeleting, setDeleting] = useState(false)
@@ -64,10 +62,10 @@ function Actions({ rule }: { rule: BillingRuleRecord }) {
           {prices('pricesFrom')}
         </LinkButton>
       )}
-      {may(updateBillingRule) && <LinkButton to={paths.editBillingRule(appId, id)}>{common('edit')}</LinkButton>}
+      {may(updateBillingRule) && <LinkButton to={paths.editBillingRule(appId, id)}>{prices('edit')}</LinkButton>}
       {may(deleteBillingRule) && (
         <Button danger onClick={() => setDeleting(true)}>
-          {common('delete')}
+          {prices('delete')}
         </Button>
       )}
       <DeleteRule

@@ -7,19 +7,17 @@ import { OccupancyTerms } from '../pricing/terms.tsx'
 import { useTexts } from '../pricing/texts.ts'
 import { Rows } from '../ui/table/rows.tsx'
 import { ApplicationName } from '../ui/text/application-name.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 
 /** The present prices of a rule; its children say where they apply. */
 export function RuleView({ rule, children }: { rule: BillingRuleRecord; children: ReactNode }) {
   const t = useTexts()
-  const common = useCommon()
   const clock = useServiceClock()
   const { periods, ruleType } = rule
   return (
     <section className="card">
       <h2>{t(`type_${ruleType}` as 'type_1')}</h2>
       <p className="text-links">
-        {common('application')}: <ApplicationName appId={rule.appId} />
+        {t('application')}: <ApplicationName appId={rule.appId} />
       </p>
       {periods === null ? (
         <OccupancyTerms {...rule} />

@@ -13,7 +13,6 @@ import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { Rows } from '../ui/table/rows.tsx'
 import { grouped } from '../ui/text/number.ts'
 import { State } from '../ui/text/status.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { useAttemptWords } from '../words/use-attempt-words.ts'
 import { eventsOnly, undelivered } from './filter.ts'
 import { MissedEvents } from './missed.tsx'
@@ -24,7 +23,6 @@ const ReplayRange = part(async () => ({ default: (await import('./range.tsx')).R
 const useTexts = defineTexts(
   {
     title: 'Health',
-    state: 'Status',
     off: 'No callback',
     delivering: 'Delivering',
     failing: 'Failing',
@@ -46,22 +44,17 @@ const useTexts = defineTexts(
     noAttempts: 'No attempts',
     countedFrom: 'Counted since {{time}}, because there were more than {{count}} deliveries.',
     waits: 'Pending',
-    waitsNothing: 'None',
     waitsWords: 'Queued events: {{events}}; pending deliveries: {{retries}}; oldest from {{time}}',
-    dead: 'Failed',
     failures: 'Failure reasons',
     noFailures: 'No failures.',
     error: 'Error',
-    waiting: 'Pending',
     from: 'First event',
     to: 'Last event',
-    show: 'View',
     showOf: 'View deliveries: {{what}}',
     all: 'View all deliveries of this application',
   },
   {
     title: '健康状况',
-    state: '状态',
     off: '没有回调',
     delivering: '正常投递',
     failing: '正在失败',
@@ -83,16 +76,12 @@ const useTexts = defineTexts(
     noAttempts: '没有尝试',
     countedFrom: '自 {{time}} 起统计：投递超过 {{count}} 条。',
     waits: '等待中',
-    waitsNothing: '无',
     waitsWords: '{{events}} 个事件尚未首次投递、{{retries}} 条等待重试，最早为 {{time}}',
-    dead: '已失败',
     failures: '失败原因',
     noFailures: '没有失败的投递。',
     error: '原因',
-    waiting: '等待重试',
     from: '最早事件',
     to: '最新事件',
-    show: '查看',
     showOf: '查看投递：{{what}}',
     all: '该应用的全部投递',
   },
@@ -186,7 +175,6 @@ function stateOf({ state, hasSucceeded }: CallbackHealth): keyof typeof tones {
 
 function useItems(health: CallbackHealth) {
   const t = useTexts()
-  const common = useCommon()
   const words = useAttemptWords()
   const { heldUntil, failingSince, failingReason, lastSuccessTime, dead } = health
   const state = stateOf(health)
@@ -220,16 +208,16 @@ function useItems(health: CallbackHealth) {
     [
       'waits',
       waitingEvents + waitingRetries === 0
-        ? t('waitsNothing')
+        ? t('nothing')
         : t('waitsWords', {
             events: grouped(waitingEvents),
             retries: grouped(waitingRetries),
-            time: waitingSince ?? common('unknown'),
+            time: waitingSince ?? t('unknown'),
           }),
     ],
     ['dead', grouped(dead)],
   ]
-  return items.map(([key, children]) => ({ key, label: t(key as 'state'), children }))
+  return items.map(([key, children]) => ({ key, label: t(key as 'status'), children }))
 }
 
 /** The share of attempts that failed. */
@@ -259,12 +247,12 @@ function Failures({ health: { appId, failures } }: { health: CallbackHealth }) {
         { key: 'error', title: t('error'), render: (_, { reason }) => words(reason) },
         {
           key: 'waiting',
-          title: t('waiting'),
+          title: t('pending'),
           align: 'end',
           className: 'number',
           render: (_, { waiting }) => grouped(waiting),
         },
-        { key: 'dead', title: t('dead'), align: 'end', className: 'number', render: (_, { dead }) => grouped(dead) },
+        { key: 'dead', title: t('failed'), align: 'end', className: 'number', render: (_, { dead }) => grouped(dead) },
         { key: 'from', title: t('from'), dataIndex: 'timeFrom', className: 'number' },
         { key: 'to', title: t('to'), dataIndex: 'timeTo', className: 'number' },
         {
@@ -272,7 +260,7 @@ function Failures({ health: { appId, failures } }: { health: CallbackHealth }) {
           title: '',
           render: (_, failure) => (
             <Link to={to(failure)} aria-label={t('showOf', { what: words(failure.reason) })}>
-              {t('show')}
+              {t('view')}
             </Link>
           ),
         },

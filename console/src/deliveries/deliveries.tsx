@@ -13,7 +13,6 @@ import { OneLine } from '../ui/table/rows.tsx'
 import { useSelection } from '../ui/table/selection.ts'
 import { useApplicationColumn } from '../ui/text/application-name.tsx'
 import { inMilliseconds } from '../ui/text/number.ts'
-import { useCommon } from '../ui/text/texts.ts'
 import { FilterBar } from '../views/filter-bar.tsx'
 import { useTypeWords } from '../words/type-words.ts'
 import { useAttemptWords } from '../words/use-attempt-words.ts'
@@ -163,10 +162,9 @@ const readKey = (key: string): Chosen => ({ appId: key.split(' ')[0] ?? '', id: 
 
 function useColumns(appId: string, open: (delivery: DeliveryRecord) => void): Column<DeliveryRecord>[] {
   const t = useTexts()
-  const common = useCommon()
   const words = useTypeWords()
   const attemptWords = useAttemptWords()
-  const wordsOf = (error: string | null) => (error === null ? common('unknown') : attemptWords(error))
+  const wordsOf = (error: string | null) => (error === null ? t('unknown') : attemptWords(error))
   const application = useApplicationColumn<DeliveryRecord>(appId)
   return [
     { key: 'time', title: t('eventTime'), dataIndex: 'time', className: 'number', isFixed: true },
@@ -198,32 +196,32 @@ function useColumns(appId: string, open: (delivery: DeliveryRecord) => void): Co
     },
     {
       key: 'outcome',
-      title: t('outcome'),
+      title: t('latestResponse'),
       className: 'fills',
       render: (_, { error, responseStatus }) => (
         <OneLine text={responseStatus === null ? wordsOf(error) : `HTTP ${responseStatus}`} />
       ),
     },
-    { key: 'createTime', title: t('created'), dataIndex: 'createTime', className: 'number', isExtra: true },
+    { key: 'createTime', title: t('createTime'), dataIndex: 'createTime', className: 'number', isExtra: true },
     {
       key: 'nextAttemptTime',
       title: t('nextAttempt'),
       className: 'number',
-      render: (_, { nextAttemptTime }) => nextAttemptTime ?? common('unknown'),
+      render: (_, { nextAttemptTime }) => nextAttemptTime ?? t('unknown'),
     },
     {
       key: 'durationMs',
       title: t('duration'),
       align: 'end',
       className: 'number',
-      render: (_, { durationMs }) => (durationMs === null ? common('unknown') : inMilliseconds(durationMs)),
+      render: (_, { durationMs }) => (durationMs === null ? t('unknown') : inMilliseconds(durationMs)),
       isExtra: true,
     },
     {
       key: 'finishTime',
       title: t('finished'),
       className: 'number',
-      render: (_, { finishTime }) => finishTime ?? common('unknown'),
+      render: (_, { finishTime }) => finishTime ?? t('unknown'),
       isExtra: true,
     },
     { key: 'id', title: t('id'), dataIndex: 'id', className: 'number', isExtra: true },
@@ -231,7 +229,7 @@ function useColumns(appId: string, open: (delivery: DeliveryRecord) => void): Co
       key: 'eventId',
       title: t('eventId'),
       className: 'number',
-      render: (_, { eventId }) => eventId ?? common('unknown'),
+      render: (_, { eventId }) => eventId ?? t('unknown'),
       isExtra: true,
     },
   ]

@@ -8,7 +8,6 @@ import { shownMoment, useRangePresets } from '../ui/filter/range-filter.tsx'
 import { Loading } from '../ui/page/loading.tsx'
 import { grouped } from '../ui/text/number.ts'
 import { useServiceZone } from '../ui/text/service-zone.ts'
-import { useCommon } from '../ui/text/texts.ts'
 import { eventsOnly, statusAsked } from './filter.ts'
 import { missedCount } from './missed.tsx'
 import { ReplayRefusal } from './refusal.tsx'
@@ -76,7 +75,6 @@ type Range = NonNullable<ReturnType<typeof rangeOf>>
 
 function RangeFields({ appId, from, to, status, onClose }: Omit<FormProps, 'toNow'>) {
   const t = useTexts()
-  const common = useCommon()
   const replay = useWrite(replayDeliveries)
   const presets = useRangePresets(true)
   const states = useStateChoices()
@@ -103,11 +101,7 @@ function RangeFields({ appId, from, to, status, onClose }: Omit<FormProps, 'toNo
         replay.mutate({ input: { appId, ...members, ...(isUndelivered && { isDelivered: false }) } })
       }}
     >
-      <ReplayRefusal
-        appId={appId}
-        error={replay.error}
-        fieldNames={{ timeFrom: common('from'), timeTo: common('to') }}
-      />
+      <ReplayRefusal appId={appId} error={replay.error} fieldNames={{ timeFrom: t('from'), timeTo: t('to') }} />
       <p>{t(entered.status ? 'rangeTextOfState' : 'rangeText')}</p>
       <Form.Item
         name="range"
@@ -124,7 +118,7 @@ function RangeFields({ appId, from, to, status, onClose }: Omit<FormProps, 'toNo
           showTime={{ defaultValue: [dayjs('00:00:00', 'HH:mm:ss'), dayjs('23:59:59', 'HH:mm:ss')] }}
           format={momentFormat}
           presets={presets}
-          placeholder={[common('from'), common('to')]}
+          placeholder={[t('from'), t('to')]}
           // Enter in this field accepts the time; it must not submit the form.
           onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
           style={{ width: '100%' }}
@@ -135,7 +129,7 @@ function RangeFields({ appId, from, to, status, onClose }: Omit<FormProps, 'toNo
       </Form.Item>
       {range !== undefined && <Fitting appId={appId} range={range} />}
       <div style={{ display: 'flex', gap: 8, justifyContent: 'flex-end' }}>
-        <Button onClick={onClose}>{common('cancel')}</Button>
+        <Button onClick={onClose}>{t('cancel')}</Button>
         <Button type="primary" htmlType="submit" loading={replay.isPending}>
           {t('replay')}
         </Button>
@@ -178,7 +172,6 @@ function Fitting(fitting: RangeProps) {
 /** How many will be sent again, and how many of the range still wait. */
 function Outcome({ count, onClose, ...sent }: RangeProps & { count: number; onClose: () => void }) {
   const t = useTexts()
-  const common = useCommon()
   const { count: waiting } = useCount({ ...sent, range: { ...sent.range, status: 1, isUndelivered: false } }, 2_000)
   return (
     <>
@@ -192,7 +185,7 @@ function Outcome({ count, onClose, ...sent }: RangeProps & { count: number; onCl
       />
       <div style={{ textAlign: 'end' }}>
         <Button type="primary" onClick={onClose}>
-          {common('close')}
+          {t('close')}
         </Button>
       </div>
     </>

@@ -4,7 +4,6 @@ import { useRef, useState } from 'react'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { replayDeliveries } from '../../../src/deliveries/contract.ts'
 import { call, readAnew } from '../api/api.ts'
-import { useCommon } from '../ui/text/texts.ts'
 import { ReplayRefusal } from './refusal.tsx'
 import { useTexts } from './texts.ts'
 
@@ -62,7 +61,6 @@ interface DialogProps {
 
 function Dialog({ run, setRun, onClose }: DialogProps) {
   const t = useTexts()
-  const common = useCommon()
   const queries = useQueryClient()
   const isStopped = useRef(false)
   const { chosen, done, refused, state } = run
@@ -102,9 +100,7 @@ function Dialog({ run, setRun, onClose }: DialogProps) {
       keyboard={!isRunning}
       mask={{ closable: false }}
       onCancel={onClose}
-      footer={
-        <Buttons state={state} verb={t('replay')} close={common('close')} go={go} stop={stop} onClose={onClose} />
-      }
+      footer={<Buttons state={state} verb={t('replay')} close={t('close')} go={go} stop={stop} onClose={onClose} />}
     >
       {state === 'asked' && <p>{t('selectionText')}</p>}
       {state !== 'asked' && (
@@ -115,7 +111,7 @@ function Dialog({ run, setRun, onClose }: DialogProps) {
             status={refused.length > 0 ? 'exception' : 'normal'}
             showInfo={false}
           />
-          <p className="number">{t('selectionProgress', { done, count: chosen.length })}</p>
+          <p className="number">{t('doneOf', { done, count: chosen.length })}</p>
         </>
       )}
       {state === 'over' && <Summary run={run} />}
@@ -134,7 +130,6 @@ interface ButtonsProps {
 
 function Buttons({ state, verb, close, go, stop, onClose }: ButtonsProps) {
   const t = useTexts()
-  const common = useCommon()
   if (state === 'over') {
     return (
       <Button type="primary" onClick={onClose}>
@@ -151,7 +146,7 @@ function Buttons({ state, verb, close, go, stop, onClose }: ButtonsProps) {
   }
   return (
     <>
-      <Button onClick={onClose}>{common('cancel')}</Button>
+      <Button onClick={onClose}>{t('cancel')}</Button>
       <Button type="primary" onClick={() => void go()}>
         {verb}
       </Button>

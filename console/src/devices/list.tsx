@@ -20,7 +20,6 @@ import { OneLine } from '../ui/table/rows.tsx'
 import { useSelection } from '../ui/table/selection.ts'
 import { useApplicationColumn } from '../ui/text/application-name.tsx'
 import { HealthState, OnlineState, RunState } from '../ui/text/status.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { FilterBar } from '../views/filter-bar.tsx'
 import { LastReportTime } from './last-report.tsx'
 import { Battery, useSeesAll } from './parts.tsx'
@@ -32,17 +31,11 @@ const useTexts = defineTexts(
     more: 'More filters',
     fewer: 'Fewer filters',
     empty: 'No devices yet.',
-    newDevice: 'New device',
-    import: 'Import',
-    created: 'Created',
   },
   {
     more: '更多筛选',
     fewer: '收起筛选',
     empty: '还没有设备。',
-    newDevice: '新建设备',
-    import: '导入',
-    created: '创建时间',
   },
 )
 
@@ -115,7 +108,6 @@ export function Page() {
 
 function Filters({ appId, choose }: { appId: string; choose: (appId: string) => void }) {
   const t = useTexts()
-  const common = useCommon()
   const devices = useDeviceTexts()
   const { values, set } = useFilters(filters)
   const isMoreSet = moreFilters.some((name) => values[name] !== '')
@@ -150,21 +142,21 @@ function Filters({ appId, choose }: { appId: string; choose: (appId: string) => 
       {text('deviceNo', devices('deviceNo'))}
       {text('deviceName', devices('deviceName'))}
       {choice('onlineStatus', devices('onlineStatus'), [
-        { value: '1', label: common('online') },
-        { value: '2', label: common('offline') },
+        { value: '1', label: t('online') },
+        { value: '2', label: t('offline') },
       ])}
       {choice('status', devices('status'), [
-        { value: '1', label: common('normal') },
-        { value: '2', label: common('faulty') },
+        { value: '1', label: t('normal') },
+        { value: '2', label: t('faulty') },
       ])}
       {choice('runStatus', devices('runStatus'), [
-        { value: '0', label: common('closed') },
-        { value: '1', label: common('open') },
-        { value: '2', label: common('stopped') },
+        { value: '0', label: t('closed') },
+        { value: '1', label: t('open') },
+        { value: '2', label: t('stopped') },
       ])}
       {isOpen && (
         <>
-          {text('modelName', devices('model'))}
+          {text('modelName', devices('modelName'))}
           <RegionFilter values={values} onChange={set} />
           <RangeFilter
             label={devices('lastReport')}
@@ -183,7 +175,7 @@ function Filters({ appId, choose }: { appId: string; choose: (appId: string) => 
           ])}
           {appId !== '' && <SiteFilter appId={appId} value={values.siteId} onChange={(siteId) => set({ siteId })} />}
           <RangeFilter
-            label={t('created')}
+            label={t('createTime')}
             from={values.timeFrom}
             to={values.timeTo}
             onChange={(timeFrom, timeTo) => set({ timeFrom, timeTo })}
@@ -244,10 +236,9 @@ const readKey = (key: string): ChosenDevice => ({ appId: key.split(' ')[0] ?? ''
 /** The columns. Without a chosen application, they show each device's. */
 function useColumns(appId: string): Column<DeviceRecord>[] {
   const t = useTexts()
-  const common = useCommon()
-  const application = useApplicationColumn<DeviceRecord>(appId, common('orderAcross'))
+  const application = useApplicationColumn<DeviceRecord>(appId, t('orderAcross'))
   const devices = useDeviceTexts()
-  const orUnknown = (value: string | null) => value ?? <span className="faint">{common('unknown')}</span>
+  const orUnknown = (value: string | null) => value ?? <span className="faint">{t('unknown')}</span>
   return [
     {
       key: 'deviceName',
@@ -315,7 +306,7 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
       key: 'modelName',
       sortBy: 'modelName',
       isExtra: 1600,
-      title: devices('model'),
+      title: devices('modelName'),
       most: 112,
       render: (_, { modelName }) => orUnknown(modelName),
     },
@@ -338,7 +329,7 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
       key: 'tag',
       title: devices('tag'),
       isExtra: true,
-      render: (_, { tag }) => <OneLine text={tag ?? common('unknown')} most={200} />,
+      render: (_, { tag }) => <OneLine text={tag ?? t('unknown')} most={200} />,
     },
     {
       key: 'version',
@@ -350,12 +341,12 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
       key: 'statusRemark',
       title: devices('statusRemark'),
       isExtra: true,
-      render: (_, { statusRemark }) => <OneLine text={statusRemark ?? common('unknown')} most={200} />,
+      render: (_, { statusRemark }) => <OneLine text={statusRemark ?? t('unknown')} most={200} />,
     },
     {
       key: 'createTime',
       sortBy: 'createTime',
-      title: t('created'),
+      title: t('createTime'),
       dataIndex: 'createTime',
       className: 'number',
       isExtra: 1600,

@@ -17,7 +17,6 @@ const useTexts = defineTexts(
     transferTitle: 'Transfer this device?',
     transferWords:
       'Moves the device to another online application, with its name, address and state. The device is removed from its site. Both applications are notified; neither learns the other’s identity.',
-    target: 'Transfer to',
     transferred: 'Device transferred.',
     unbind: 'Unbind',
     unbindTitle: 'Unbind this device?',
@@ -35,7 +34,6 @@ const useTexts = defineTexts(
     transferTitle: '转移此设备？',
     transferWords:
       '将设备整体转移到另一个在线应用，名称、地址和状态一并转移。转移后不再安装在任何站点。双方应用都会收到通知，但互不知晓对方。',
-    target: '目标应用',
     transferred: '已转移。',
     unbind: '解绑',
     unbindTitle: '解绑此设备？',

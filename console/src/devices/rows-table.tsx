@@ -52,7 +52,7 @@ export function RowsTable({ appId, batch, rows }: RowsTableProps) {
           { key: 'row', title: t('row'), align: 'end', className: 'number', render: (_, { id }) => id + 1 },
           {
             key: 'outcome',
-            title: t('outcome'),
+            title: t('result'),
             render: (_, row) => (
               <RowOutcome
                 appId={appId}

@@ -14,7 +14,6 @@ import { LimitedTextArea } from '../ui/form/limited.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { Rows } from '../ui/table/rows.tsx'
 import { State } from '../ui/text/status.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { useDeviceTexts } from './texts.ts'
 
 const useTexts = defineTexts(
@@ -24,30 +23,22 @@ const useTexts = defineTexts(
     transferWords:
       'Moves each device to another online application, with its name, address and state. The devices are removed from their sites.',
     transferVerb: 'Transfer',
-    target: 'Transfer to',
     unbind: 'Unbind {{count}}',
     unbindTitle: 'Unbind {{count}} {{count:device|devices}}?',
     unbindWords: 'The serial numbers become free immediately, for any application. The ownership history is kept.',
     unbindVerb: 'Unbind',
-    progress: '{{done}} of {{count}}',
     over: '{{done}} of {{count}} done.',
-    done: 'Done',
-    outcome: 'Result',
   },
   {
     transfer: '转移 {{count}} 台',
     transferTitle: '转移 {{count}} 台设备？',
     transferWords: '每台设备整体转移到另一个在线应用，名称、地址和状态一并转移。转移后不再安装在任何站点。',
     transferVerb: '转移',
-    target: '目标应用',
     unbind: '解绑 {{count}} 台',
     unbindTitle: '解绑 {{count}} 台设备？',
     unbindWords: '立即释放这些设备序列号，任何应用都可重新注册。归属记录保留在历史中。',
     unbindVerb: '解绑',
-    progress: '{{done}} / {{count}}',
     over: '已完成 {{done}} / {{count}}。',
-    done: '完成',
-    outcome: '结果',
   },
 )
 
@@ -104,7 +95,6 @@ interface DialogProps {
 /** Asks for one reason, sends batches per application, and shows the outcome of each device. */
 function Dialog({ way, chosen, onClose }: DialogProps) {
   const t = useTexts()
-  const common = useCommon()
   const [target, setTarget] = useState('')
   const [reason, setReason] = useState('')
   const { run, outcomes, error, isRunning, isOver } = useRun(way, chosen)
@@ -120,10 +110,10 @@ function Dialog({ way, chosen, onClose }: DialogProps) {
       keyboard={!isRunning}
       mask={{ closable: false }}
       onCancel={() => onClose(outcomes.length > 0)}
-      okText={isOver ? common('close') : t(`${way}Verb`)}
+      okText={isOver ? t('close') : t(`${way}Verb`)}
       okButtonProps={{ danger: !isOver && way === 'unbind', disabled: !isReady, loading: isRunning }}
       cancelButtonProps={isOver ? { style: { display: 'none' } } : { disabled: isRunning }}
-      cancelText={common('cancel')}
+      cancelText={t('cancel')}
       onOk={() => (isOver ? onClose(true) : void run(target, reason))}
     >
       <RefusalAlert error={error} />
@@ -137,9 +127,9 @@ function Dialog({ way, chosen, onClose }: DialogProps) {
               </Form.Item>
             )}
             <Form.Item
-              label={common('reason')}
+              label={t('reason')}
               required={wantsReason}
-              extra={common(wantsReason ? 'reasonNeeded' : 'reasonKept')}
+              extra={t(wantsReason ? 'reasonNeeded' : 'reasonKept')}
               htmlFor="selection-reason"
             >
               <LimitedTextArea
@@ -160,7 +150,7 @@ function Dialog({ way, chosen, onClose }: DialogProps) {
             percent={Math.round((outcomes.length / count) * 100)}
             showInfo={false}
           />
-          <p className="number">{t('progress', { done: outcomes.length, count })}</p>
+          <p className="number">{t('doneOf', { done: outcomes.length, count })}</p>
         </>
       )}
       {isOver && <Outcomes outcomes={outcomes} count={count} target={target} />}
@@ -235,7 +225,7 @@ function Outcomes({ outcomes, count, target }: { outcomes: Outcome[]; count: num
       />
       <div style={{ maxHeight: 320, overflow: 'auto' }}>
         <Rows<Outcome>
-          label={t('outcome')}
+          label={t('result')}
           isSmall
           rowKey={({ deviceNo }) => deviceNo}
           empty={null}
@@ -253,7 +243,7 @@ function Outcomes({ outcomes, count, target }: { outcomes: Outcome[]; count: num
             },
             {
               key: 'outcome',
-              title: t('outcome'),
+              title: t('result'),
               render: (_, { code, msg }) =>
                 code === 0 ? (
                   <State tone="good">{t('done')}</State>

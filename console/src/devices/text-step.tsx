@@ -50,7 +50,7 @@ export function TextStep({ appId, text, setText, byDefault, setByDefault, show }
   return (
     <Form layout="vertical" onFinish={go}>
       <Form.Item
-        label={t('text')}
+        label={t('devices')}
         htmlFor="several-text"
         extra={t('hint', { columns: fieldNames.slice(0, 6).join(', ') })}
         {...(isEmpty && { validateStatus: 'error', help: t('noRows') })}
@@ -68,7 +68,7 @@ export function TextStep({ appId, text, setText, byDefault, setByDefault, show }
         />
       </Form.Item>
       <div style={{ marginBottom: 16 }}>
-        <LinkButton to={paths.newImport({ kind: 'devices', appId })}>{t('import')}</LinkButton>
+        <LinkButton to={paths.newImport({ kind: 'devices', appId })}>{t('importFile')}</LinkButton>
       </div>
       {isTooMuch && (
         <Alert

@@ -60,7 +60,7 @@ export function EventDrawer({ shown, feedOf, onClose, words }: EventDrawerProps)
       open={shown !== undefined}
       onClose={onClose}
       size="min(760px, 100vw)"
-      title={event === undefined ? t('event', { id: shown?.id ?? '' }) : words(event.type)}
+      title={event === undefined ? t('eventTitle', { id: shown?.id ?? '' }) : words(event.type)}
       destroyOnHidden
     >
       {event !== undefined && <OneEvent event={event} words={words} />}
@@ -90,7 +90,7 @@ function OneEvent({ event, words }: ComparisonProps) {
         items={[
           {
             key: 'what',
-            label: t('what'),
+            label: t('event'),
             children: (
               <>
                 {words(event.type)} <span className="mono faint">{event.type}</span>
@@ -100,7 +100,7 @@ function OneEvent({ event, words }: ComparisonProps) {
           { key: 'about', label: t('about'), children: <SubjectLink event={event} /> },
           {
             key: 'who',
-            label: t('who'),
+            label: t('by'),
             children: (
               <>
                 <Actor actor={event.actor} /> <span className="mono faint">{event.actor}</span>{' '}
@@ -110,8 +110,8 @@ function OneEvent({ event, words }: ComparisonProps) {
           },
           ...(event.address == null
             ? []
-            : [{ key: 'address', label: t('address'), children: <span className="mono">{event.address}</span> }]),
-          { key: 'when', label: t('when'), children: <span className="number">{event.time}</span> },
+            : [{ key: 'address', label: t('ipAddress'), children: <span className="mono">{event.address}</span> }]),
+          { key: 'when', label: t('time'), children: <span className="number">{event.time}</span> },
           ...(appId === null
             ? []
             : [{ key: 'application', label: t('application'), children: <ApplicationName appId={appId} /> }]),

@@ -18,7 +18,6 @@ import { type Column, Records } from '../ui/table/records.tsx'
 import { widthOf } from '../ui/table/rows.tsx'
 import { Actor } from '../ui/text/actor.tsx'
 import { ApplicationName } from '../ui/text/application-name.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { FilterBar } from '../views/filter-bar.tsx'
 import { changeInShort } from '../words/sentences.ts'
 import { type AnyEvent, type EventName, eventInAddress, keyOf } from '../words/subject.ts'
@@ -100,7 +99,7 @@ function Audit() {
   }
   const address: Column<AnyEvent> = {
     key: 'address',
-    title: t('address'),
+    title: t('ipAddress'),
     dataIndex: 'address',
     className: 'mono',
     isExtra: true,
@@ -121,7 +120,7 @@ function Audit() {
         <ApplicationFilter isOptional value={values.appId} onChange={(appId) => set({ appId })} />
         <TextFilter label={t('subject')} value={values.subject} onChange={(subject) => set({ subject })} />
         <RangeFilter
-          label={t('range')}
+          label={t('time')}
           from={values.timeFrom}
           to={values.timeTo}
           onChange={(timeFrom, timeTo) => set({ timeFrom, timeTo })}
@@ -173,7 +172,7 @@ function Feed() {
           onChange={(billingRuleId) => set({ billingRuleId })}
         />
         <RangeFilter
-          label={t('range')}
+          label={t('time')}
           from={values.timeFrom}
           to={values.timeTo}
           onChange={(timeFrom, timeTo) => set({ timeFrom, timeTo })}
@@ -198,7 +197,7 @@ function Feed() {
           rowKey={keyOf}
           isNarrowed={filters.isNarrowed()}
           clear={() => filters.clear()}
-          empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('emptyFeed')} />}
+          empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noEventsHere')} />}
           onRow={(event) => ({ onClick: () => open(event) })}
         />
       )}
@@ -231,21 +230,20 @@ interface TypeFilterProps {
 /** Chooses one type of event or several. */
 function TypeFilter({ types, value, onChange, hasStates = false }: TypeFilterProps) {
   const t = useTexts()
-  const common = useCommon()
   const id = useId()
   const words = useTypeWords()
   return (
     <label htmlFor={id}>
-      {t('type')}
+      {t('event')}
       <Select<string[]>
         id={id}
-        aria-label={t('type')}
+        aria-label={t('event')}
         mode="multiple"
         allowClear
         maxTagCount={1}
         style={{ width: 260, maxWidth: '100%' }}
         popupMatchSelectWidth={false}
-        placeholder={hasStates ? t('allButStates') : common('all')}
+        placeholder={hasStates ? t('allButStates') : t('all')}
         value={value === '' ? [] : value.split(',')}
         // Every type is chosen alone.
         onChange={(chosen) => onChange(chosen.at(-1) === everyType ? everyType : chosen.filter(isType).join(','))}
@@ -267,7 +265,7 @@ function useColumns(open: (event: EventName) => void): Column<AnyEvent>[] {
     { key: 'time', title: t('time'), dataIndex: 'time', className: 'number', isFixed: true },
     {
       key: 'type',
-      title: t('type'),
+      title: t('event'),
       isFixed: true,
       // The change is as long as there is room for it.
       className: 'fills',
@@ -301,7 +299,7 @@ function useColumns(open: (event: EventName) => void): Column<AnyEvent>[] {
     },
     {
       key: 'actor',
-      title: t('actor'),
+      title: t('by'),
       render: (_, { actor }) => (
         <span className="one-line" style={{ maxWidth: 180 }}>
           <Actor actor={actor} />

@@ -30,7 +30,6 @@ import { SignedIn } from './signed-in.tsx'
 
 const useTexts = defineTexts(
   {
-    reference: 'Docs',
     menu: 'Menu',
     fold: 'Collapse menu',
     unfold: 'Expand menu',
@@ -38,13 +37,8 @@ const useTexts = defineTexts(
     skipToRows: 'Skip to table',
     account: 'Your account',
     signOut: 'Sign out',
-    role_admin: 'Admin',
-    role_operator: 'Operator',
-    role_viewer: 'Viewer',
-    role_developer: 'Developer',
   },
   {
-    reference: '指南与接口',
     menu: '菜单',
     fold: '收起菜单',
     unfold: '展开菜单',
@@ -52,10 +46,6 @@ const useTexts = defineTexts(
     skipToRows: '跳到表格',
     account: '我的账号',
     signOut: '退出登录',
-    role_admin: '管理员',
-    role_operator: '运营',
-    role_viewer: '只读',
-    role_developer: '开发者',
   },
 )
 
@@ -204,8 +194,8 @@ function Navigation({ onGo }: { onGo?: () => void }) {
         </Link>
       ))}
       <hr />
-      <a href="/docs" title={t('reference')}>
-        <ReadOutlined /> <span>{t('reference')}</span>
+      <a href="/docs" title={t('docs')}>
+        <ReadOutlined /> <span>{t('docs')}</span>
       </a>
     </div>
   )

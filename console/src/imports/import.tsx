@@ -83,7 +83,7 @@ function Counts({ job: { id, dryRun, ...job } }: { job: ImportRecord }) {
     <JobCounts
       pathOf={(outcome) => paths.import(id, { outcome })}
       of={[
-        { name: t('rows'), value: job.rows, outcome: 'all' },
+        { name: t('rowCount'), value: job.rows, outcome: 'all' },
         { name: t(dryRun ? 'wouldCreate' : 'created'), value: job.created, outcome: 'created' },
         { name: t(dryRun ? 'wouldUpdate' : 'updated'), value: job.updated, outcome: 'updated' },
         { name: t('existing'), value: job.existing, outcome: 'existing' },

@@ -18,12 +18,12 @@ export function Page() {
     <JobList<ImportRecord>
       name="imports"
       operation={pageImports}
-      words={{ one: t('one'), kind: t('kind'), started: t('started'), week: t('week'), none: t('none') }}
+      words={{ one: t('import'), kind: t('kind'), started: t('started'), week: t('week'), none: t('none') }}
       kinds={(['sites', 'devices', 'placements', 'inventory'] as const).map((value) => ({ value, label: t(value) }))}
       titleOf={({ id, kind }) => t('jobTitle', { id, kind: t(kind) })}
       pathOf={paths.import}
       counts={{
-        rows: t('rows'),
+        rows: t('rowCount'),
         created: t('created'),
         updated: t('updated'),
         existing: t('existing'),

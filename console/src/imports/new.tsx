@@ -23,7 +23,6 @@ import { useGuard } from '../ui/form/leaving.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { Segments } from '../ui/page/segments.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { ColumnCheck } from './column-check.tsx'
 import { columnFaults, type RowKind } from './columns.ts'
 import { type FileFault, type FileStart, fileToSend, namesOf, readStart } from './file-start.ts'
@@ -34,7 +33,6 @@ import { type Upload as SentFile, upload } from './upload.ts'
 /** Asks for a file, checks its columns, and sends it. */
 export function Page() {
   const t = useTexts()
-  const common = useCommon()
   const may = useMay()
   const { values, set } = useFilters(['kind', 'mode'] as const)
   const [appId, choose] = useApplication({ isOfNew: true })
@@ -67,7 +65,7 @@ export function Page() {
             />
           </Form.Item>
           {kind !== 'inventory' && (
-            <Form.Item label={common('application')} htmlFor="import-application" required style={{ minWidth: 240 }}>
+            <Form.Item label={t('application')} htmlFor="import-application" required style={{ minWidth: 240 }}>
               <ApplicationPicker id="import-application" value={appId} onChange={choose} />
             </Form.Item>
           )}
@@ -251,10 +249,10 @@ function CheckedFile({
         <>
           <div className="form-buttons" style={{ flexWrap: 'wrap' }}>
             <Button type="primary" disabled={isFaulty || isBlocked} onClick={() => go(false)}>
-              {t('send')}
+              {t('import')}
             </Button>
             <Button disabled={isFaulty || isBlocked} onClick={() => go(true)}>
-              {t('try')}
+              {t('dryRun')}
             </Button>
             {another}
           </div>
@@ -271,7 +269,6 @@ function CheckedFile({
 
 function Sending({ sent, size, cancel }: { sent: number; size: number; cancel: () => void }) {
   const t = useTexts()
-  const common = useCommon()
   return (
     <>
       <output style={{ display: 'block', marginBottom: 12 }}>
@@ -282,7 +279,7 @@ function Sending({ sent, size, cancel }: { sent: number; size: number; cancel: (
         />
         <span className="number">{t('sending', { sent: showBytes(Math.min(sent, size)), size: showBytes(size) })}</span>
       </output>
-      <Button onClick={cancel}>{common('cancel')}</Button>
+      <Button onClick={cancel}>{t('cancel')}</Button>
     </>
   )
 }

@@ -24,7 +24,7 @@ export function ImportResults({ job }: { job: ImportRecord }) {
         existing: t('exists'),
         refused: t('refused'),
       }}
-      label={t('outcome')}
+      label={t('result')}
       downloads={(outcome) => <Downloads job={job} outcome={outcome} />}
       hint={job.refused > 0 && <p className="faint">{t('asSentHint')}</p>}
       before={[

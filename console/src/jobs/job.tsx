@@ -13,7 +13,6 @@ import { ApplicationName } from '../ui/text/application-name.tsx'
 import { Facts } from '../ui/text/facts.tsx'
 import { Figure } from '../ui/text/figure.tsx'
 import { State } from '../ui/text/status.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { isUnderWay, type Job, JobState } from './parts.tsx'
 import { useJobTexts } from './texts.ts'
 
@@ -78,11 +77,10 @@ interface JobFactsProps {
 /** The application of a job, what is particular to its kind, who started it and when. */
 export function JobFacts({ job: { appId, actor, createTime, finishTime }, started, facts }: JobFactsProps) {
   const t = useJobTexts()
-  const common = useCommon()
   return (
     <Facts
       facts={{
-        ...(appId !== null && { [common('application')]: <ApplicationName appId={appId} /> }),
+        ...(appId !== null && { [t('application')]: <ApplicationName appId={appId} /> }),
         ...facts,
         [t('actor')]: <Actor actor={actor} />,
         [started]: <span className="number">{createTime}</span>,
@@ -95,7 +93,7 @@ export function JobFacts({ job: { appId, actor, createTime, finishTime }, starte
 /** The counts of a job, each a link to its rows. */
 export function JobCounts({ of, pathOf }: { of: Count[]; pathOf: (outcome: string) => string }) {
   return (
-    <div className="grid-cards">
+    <div className="grid-cards spaced-above">
       {of.map(({ name, value, outcome }) => (
         <Figure key={outcome} name={name} value={value} isBad={outcome === 'refused'} to={pathOf(outcome)} />
       ))}

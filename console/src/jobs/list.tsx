@@ -10,7 +10,6 @@ import { type Column, Records } from '../ui/table/records.tsx'
 import { actorColumn } from '../ui/text/actor.tsx'
 import { useApplicationColumn } from '../ui/text/application-name.tsx'
 import { grouped } from '../ui/text/number.ts'
-import { useCommon } from '../ui/text/texts.ts'
 import { FilterBar } from '../views/filter-bar.tsx'
 import { isUnderWay, type Job, JobState, percentOf } from './parts.tsx'
 import { useJobTexts } from './texts.ts'
@@ -97,7 +96,6 @@ function useColumns<One extends Job>(
   { words, titleOf, pathOf, counts, others = [] }: Columns<One>,
 ): Column<One>[] {
   const t = useJobTexts()
-  const common = useCommon()
   const application = useApplicationColumn<One>(chosen)
   return [
     {
@@ -135,7 +133,7 @@ function useColumns<One extends Job>(
       title: t('finished'),
       className: 'number',
       isExtra: true,
-      render: (_, { finishTime }) => finishTime ?? common('unknown'),
+      render: (_, { finishTime }) => finishTime ?? t('unknown'),
     },
   ]
 }

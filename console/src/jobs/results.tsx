@@ -11,7 +11,6 @@ import { RefusalResult } from '../ui/page/refusal.tsx'
 import { Rows, type RowsColumn } from '../ui/table/rows.tsx'
 import { grouped } from '../ui/text/number.ts'
 import { State } from '../ui/text/status.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { Faults } from '../words/faults.tsx'
 import { isUnderWay, type Job } from './parts.tsx'
 import { firstRows, type ResultRow, resultAddress } from './result.ts'
@@ -71,7 +70,6 @@ type ResultRowsProps<Outcome extends string> = Omit<ResultsProps<Outcome>, 'down
 
 function ResultRows<Outcome extends string>({ job, operation, outcome, ...shown }: ResultRowsProps<Outcome>) {
   const t = useJobTexts()
-  const common = useCommon()
   const language = useLanguage()
   const [most, setMost] = useState(step)
   const address = resultAddress(operation, job.id, outcome)
@@ -102,7 +100,7 @@ function ResultRows<Outcome extends string>({ job, operation, outcome, ...shown 
           </span>
         )}
         {isUnderWay(job) && (
-          <Button icon={<ReloadOutlined />} aria-label={common('refresh')} onClick={() => void refetch()} />
+          <Button icon={<ReloadOutlined />} aria-label={t('refresh')} onClick={() => void refetch()} />
         )}
         {isMore && most < mostShown && <Button onClick={() => setMost(most + 4 * step)}>{t('more')}</Button>}
       </div>
@@ -130,7 +128,6 @@ function useColumns<Outcome extends string>({
   areColumns = false,
 }: ColumnsProps<Outcome>): RowsColumn<ResultRow>[] {
   const t = useJobTexts()
-  const common = useCommon()
   return [
     ...before,
     {
@@ -142,7 +139,7 @@ function useColumns<Outcome extends string>({
     { key: 'code', title: t('code'), className: 'number', render: (_, { code }) => code !== 0 && code },
     {
       key: 'reason',
-      title: common('reason'),
+      title: t('reason'),
       className: 'fills',
       render: (_, { code, msg, errors }) =>
         code !== 0 && (

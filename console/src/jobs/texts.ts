@@ -3,13 +3,11 @@ import { defineTexts } from '../language/index.ts'
 /** The texts of all jobs: imports and bulk actions. */
 export const useJobTexts = defineTexts(
   {
-    status: 'Status',
     status_1: 'Waiting',
     status_2: 'Running',
     status_3: 'Done',
     status_4: 'Failed',
     status_5: 'Cancelled',
-    dryRun: 'Dry run',
     actor: 'Started by',
     finished: 'Finished',
     results: 'Results',
@@ -21,13 +19,11 @@ export const useJobTexts = defineTexts(
     lastShown: 'Showing the first {{count}}. Download the results to see all.',
   },
   {
-    status: '状态',
     status_1: '等待中',
     status_2: '进行中',
     status_3: '已完成',
     status_4: '失败',
     status_5: '已取消',
-    dryRun: '试运行',
     actor: '操作者',
     finished: '结束时间',
     results: '结果',

@@ -17,15 +17,11 @@ import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { TextFilter, useFilters } from '../ui/filter/filters.tsx'
 import { LinkButton } from '../ui/page/link-button.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { FilterBar } from '../views/filter-bar.tsx'
 import { AddSerials } from './add-serials.tsx'
 
 const useTexts = defineTexts(
   {
-    deviceNo: 'Serial number',
-    modelName: 'Model',
-    import: 'Import a file',
     add: 'Add',
     empty: 'The inventory is empty.',
     required: 'The inventory policy is “required”',
@@ -38,9 +34,6 @@ const useTexts = defineTexts(
     deleted: 'Serial number removed.',
   },
   {
-    deviceNo: '设备序列号',
-    modelName: '型号',
-    import: '导入文件',
     add: '添加',
     empty: '库存为空。',
     required: '库存策略为“required”（必须在库）',
@@ -59,7 +52,6 @@ const filters = ['deviceNo', 'modelName'] as const
 /** The inventory: serial numbers with their models. */
 export function Inventory() {
   const t = useTexts()
-  const common = useCommon()
   const may = useMay()
   const { values, set, clear, isNarrowed } = useFilters(filters)
   const [isAdding, setAdding] = useState(false)
@@ -69,15 +61,15 @@ export function Inventory() {
   const columns: Column<InventoryEntry>[] = [
     { key: 'deviceNo', title: t('deviceNo'), dataIndex: 'deviceNo', className: 'mono', isFixed: true, most: 300 },
     { key: 'modelName', title: t('modelName'), dataIndex: 'modelName', most: 300 },
-    { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number' },
+    { key: 'createTime', title: t('createTime'), dataIndex: 'createTime', className: 'number' },
   ]
   const actions: Column<InventoryEntry> = {
     key: 'actions',
-    title: common('actions'),
+    title: t('actions'),
     isFixed: true,
     render: (_, entry) => (
-      <Button size="small" aria-label={`${common('delete')} ${entry.deviceNo}`} onClick={() => setDeleted(entry)}>
-        {common('delete')}
+      <Button size="small" aria-label={`${t('delete')} ${entry.deviceNo}`} onClick={() => setDeleted(entry)}>
+        {t('delete')}
       </Button>
     ),
   }
@@ -90,7 +82,7 @@ export function Inventory() {
         beside={
           may(importDeviceInventory) && (
             <div style={{ display: 'flex', gap: 8 }}>
-              <LinkButton to={paths.newImport({ kind: 'inventory' })}>{t('import')}</LinkButton>
+              <LinkButton to={paths.newImport({ kind: 'inventory' })}>{t('importFile')}</LinkButton>
               <Button type="primary" onClick={() => setAdding(true)}>
                 {t('add')}
               </Button>
@@ -124,7 +116,7 @@ export function Inventory() {
       <Confirm
         isOpen={deleted !== undefined}
         title={t('deleteTitle')}
-        verb={common('delete')}
+        verb={t('delete')}
         isDangerous
         run={async () => {
           await remove.mutateAsync({ input: { deviceNo: deleted?.deviceNo ?? '' } })

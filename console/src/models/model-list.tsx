@@ -17,7 +17,6 @@ import { TextFilter, useFilters } from '../ui/filter/filters.tsx'
 import { FormDrawer } from '../ui/form/form-drawer.tsx'
 import { RecordForm, type Sending } from '../ui/form/record-form.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { FilterBar } from '../views/filter-bar.tsx'
 
 const useTexts = defineTexts(
@@ -25,12 +24,9 @@ const useTexts = defineTexts(
     explanation:
       'A device gets the model with the longest matching serial prefix. An inventory entry overrides all prefixes.',
     serialPrefix: 'Serial prefix',
-    modelName: 'Model',
     productPictureUrl: 'Picture URL',
-    deviceType: 'Type',
     deviceTypeName: 'Type name',
     picture: 'Picture',
-    pictureOf: 'Picture of {{name}}',
     newModel: 'New model',
     editTitle: 'Model for {{prefix}}',
     empty: 'No device models yet. Add one to show models for matching serial numbers.',
@@ -40,19 +36,14 @@ const useTexts = defineTexts(
     keeps: 'Existing devices keep their model.',
     taken: 'This prefix already has a model: {{name}}. Save again to replace it.',
     replace: 'Replace',
-    hasSpace: '1 to {{max}} characters, no spaces.',
-    tooLong: 'Up to {{max}} characters.',
     pictureHint: 'Shown next to its devices. Must begin with https://.',
   },
   {
     explanation: '设备序列号匹配最长的前缀，取其型号。库存条目优先于所有前缀。',
     serialPrefix: '序列号前缀',
-    modelName: '型号',
     productPictureUrl: '图片地址',
-    deviceType: '类型',
     deviceTypeName: '类型名称',
     picture: '图片',
-    pictureOf: '{{name}} 图片',
     newModel: '新建型号',
     editTitle: '{{prefix}} 的型号',
     empty: '还没有设备型号。前缀匹配后，设备即显示型号。',
@@ -62,8 +53,6 @@ const useTexts = defineTexts(
     keeps: '此前注册的设备保留原型号。',
     taken: '此前缀已有型号：{{name}}。再次保存将替换它。',
     replace: '替换',
-    hasSpace: '1 至 {{max}} 个字符，不含空格。',
-    tooLong: '最多 {{max}} 个字符。',
     pictureHint: '显示在设备旁，以 https:// 开头。',
   },
 )
@@ -73,7 +62,6 @@ const filters = ['serialPrefix', 'modelName'] as const
 /** The device models, by serial prefix. */
 export function Models() {
   const t = useTexts()
-  const common = useCommon()
   const may = useMay()
   const { values, set, clear, isNarrowed } = useFilters(filters)
   const [edited, setEdited] = useState<DeviceModelRecord | 'new'>()
@@ -121,7 +109,7 @@ export function Models() {
       <Confirm
         isOpen={deleted !== undefined}
         title={t('deleteTitle')}
-        verb={common('delete')}
+        verb={t('delete')}
         isDangerous
         run={async () => {
           await remove.mutateAsync({ input: { serialPrefix: deleted?.serialPrefix ?? '' } })
@@ -143,7 +131,6 @@ function useColumns(
   remove: (model: DeviceModelRecord) => void,
 ): Column<DeviceModelRecord>[] {
   const t = useTexts()
-  const common = useCommon()
   const may = useMay()
   const columns: Column<DeviceModelRecord>[] = [
     {
@@ -166,30 +153,30 @@ function useColumns(
       key: 'deviceTypeName',
       title: t('deviceTypeName'),
       most: 160,
-      render: (_, model) => model.deviceTypeName ?? common('unknown'),
+      render: (_, model) => model.deviceTypeName ?? t('unknown'),
     },
     {
       key: 'deviceType',
-      title: t('deviceType'),
+      title: t('type'),
       most: 120,
-      render: (_, model) => model.deviceType ?? common('unknown'),
+      render: (_, model) => model.deviceType ?? t('unknown'),
     },
-    { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number' },
+    { key: 'createTime', title: t('createTime'), dataIndex: 'createTime', className: 'number' },
   ]
   if (!may(saveDeviceModel)) return columns
   return [
     ...columns,
     {
       key: 'actions',
-      title: common('actions'),
+      title: t('actions'),
       isFixed: true,
       render: (_, model) => (
         <span style={{ display: 'inline-flex', gap: 8 }}>
-          <Button size="small" aria-label={`${common('edit')} ${model.serialPrefix}`} onClick={() => edit(model)}>
-            {common('edit')}
+          <Button size="small" aria-label={`${t('edit')} ${model.serialPrefix}`} onClick={() => edit(model)}>
+            {t('edit')}
           </Button>
-          <Button size="small" aria-label={`${common('delete')} ${model.serialPrefix}`} onClick={() => remove(model)}>
-            {common('delete')}
+          <Button size="small" aria-label={`${t('delete')} ${model.serialPrefix}`} onClick={() => remove(model)}>
+            {t('delete')}
           </Button>
         </span>
       ),
@@ -231,21 +218,20 @@ async function findModel(serialPrefix: string): Promise<DeviceModelRecord | unde
 
 function ModelForm({ model, close }: { model: DeviceModelRecord | undefined; close: () => void }) {
   const t = useTexts()
-  const common = useCommon()
   const [form] = Form.useForm<Entered>()
   const save = useWrite(saveDeviceModel)
   /** The model that a save would replace, once the user was warned. The warning is valid only for this prefix. */
   const [found, setFound] = useState<DeviceModelRecord>()
   const typedPrefix = Form.useWatch('serialPrefix', form)?.trim()
   const replaced = found?.serialPrefix === typedPrefix ? found : undefined
-  const needed = { required: true, whitespace: true, message: common('required') }
+  const needed = { required: true, whitespace: true, message: t('required') }
   const atMost = (max: number) => ({ max, message: t('tooLong', { max }) })
   const [pictureUrl, setPictureUrl] = useState(model?.productPictureUrl ?? '')
   const labels = {
     serialPrefix: t('serialPrefix'),
     modelName: t('modelName'),
     productPictureUrl: t('productPictureUrl'),
-    deviceType: t('deviceType'),
+    deviceType: t('type'),
     deviceTypeName: t('deviceTypeName'),
   }
 
@@ -263,7 +249,7 @@ function ModelForm({ model, close }: { model: DeviceModelRecord | undefined; clo
       valuesOf={() => valuesOf(model)}
       send={send}
       onSaved={close}
-      verb={replaced === undefined ? common('save') : t('replace')}
+      verb={replaced === undefined ? t('save') : t('replace')}
       back={close}
       fieldNames={labels}
     >
@@ -285,7 +271,7 @@ function ModelForm({ model, close }: { model: DeviceModelRecord | undefined; clo
           {
             pattern: new RegExp(serialPattern, 'u'),
             transform: (text) => text.trim(),
-            message: t('hasSpace', { max: lengths.serial }),
+            message: t('badSerial', { max: lengths.serial }),
           },
         ]}
       >

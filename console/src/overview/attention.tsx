@@ -39,7 +39,7 @@ export function Attention({ findings, counts }: AttentionProps) {
         columns={[
           {
             key: 'type',
-            title: t('type'),
+            title: t('event'),
             most: 300,
             render: (_, finding) => {
               const to = lead(finding)

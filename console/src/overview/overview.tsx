@@ -163,7 +163,7 @@ function NewestEvents({ events }: { events: AuditRecord[] }) {
         { key: 'time', title: t('time'), dataIndex: 'time', className: 'number' },
         {
           key: 'type',
-          title: t('type'),
+          title: t('event'),
           render: (_, event) => (
             <Link to={paths.events({ tab: 'audit', ...eventInAddress(event) })} title={event.type}>
               {words(event.type)}
@@ -176,7 +176,7 @@ function NewestEvents({ events }: { events: AuditRecord[] }) {
           most: 120,
           render: (_, event) => <SubjectLink event={event} />,
         },
-        actorColumn(t('actor')),
+        actorColumn(t('by')),
       ]}
     />
   )

@@ -23,7 +23,6 @@ import { leastForNames } from '../ui/table/rows.tsx'
 import { SecretOnce } from '../ui/text/secret.tsx'
 import { useServiceZone } from '../ui/text/service-zone.ts'
 import { State } from '../ui/text/status.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { useFrame } from './frame.tsx'
 import { HandOver } from './hand-over.tsx'
 import { NameField } from './name-field.tsx'
@@ -35,7 +34,6 @@ type Made = Static<typeof createOperatorKey.data>
 /** The operator keys, by which programs act for the platform. */
 export function Keys() {
   const t = useTexts()
-  const common = useCommon()
   const { values, clear, isNarrowed } = useFilters(['operatorId'] as const)
   const { operatorId } = values
   const owner = useRead(getOperator, { id: Number(operatorId) }, { enabled: operatorId !== '' })
@@ -51,7 +49,7 @@ export function Keys() {
           <span>
             {t('onlyKeysOf', { name: owner.data?.name ?? operatorId })}{' '}
             <Button size="small" onClick={() => clear()}>
-              {common('clearFilters')}
+              {t('clearFilters')}
             </Button>
           </span>
         )}
@@ -80,8 +78,8 @@ export function Keys() {
         />
       </FormDrawer>
       <SecretOnce
-        title={t('keyTitle', { name: made?.name ?? '' })}
-        secrets={made && { [t('key')]: made.operatorKey }}
+        title={t('keyNamed', { name: made?.name ?? '' })}
+        secrets={made && { [t('operatorKey')]: made.operatorKey }}
         onClose={() => setMade(undefined)}
       />
       <RevokeKey operatorKey={chosen} onClose={() => setChosen(undefined)} />
@@ -95,7 +93,6 @@ function useColumns(
   handOver: (key: OperatorKeyRecord) => void,
 ): Column<OperatorKeyRecord>[] {
   const t = useTexts()
-  const common = useCommon()
   return [
     { key: 'name', title: t('name'), dataIndex: 'name', isFixed: true, most: 160, least: leastForNames },
     { key: 'role', title: t('role'), render: (_, { role }) => t(`role_${role}` as 'role_admin') },
@@ -111,10 +108,10 @@ function useColumns(
       title: t('owner'),
       most: 140,
       least: leastForNames,
-      render: (_, { operatorName }) => operatorName ?? <span className="faint">{t('noOwner')}</span>,
+      render: (_, { operatorName }) => operatorName ?? <span className="faint">{t('nothing')}</span>,
     },
     { key: 'createdBy', title: t('createdBy'), dataIndex: 'createdBy', className: 'mono', isExtra: true },
-    { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number', isExtra: 1440 },
+    { key: 'createTime', title: t('createTime'), dataIndex: 'createTime', className: 'number', isExtra: 1440 },
     { key: 'expireTime', title: t('expireTime'), dataIndex: 'expireTime', className: 'number' },
     {
       key: 'lastUseTime',
@@ -124,7 +121,7 @@ function useColumns(
     },
     {
       key: 'actions',
-      title: common('actions'),
+      title: t('actions'),
       isFixed: true,
       render: (_, key) => (
         <Space>

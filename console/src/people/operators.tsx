@@ -22,7 +22,6 @@ import { leastForNames } from '../ui/table/rows.tsx'
 import { ApplicationName } from '../ui/text/application-name.tsx'
 import { SecretOnce } from '../ui/text/secret.tsx'
 import { State } from '../ui/text/status.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { FilterBar } from '../views/filter-bar.tsx'
 import { CreateOperator } from './create-operator.tsx'
 import { EditOperator } from './edit-operator.tsx'
@@ -120,18 +119,22 @@ export function Operators() {
 
 function useColumns(start: (dialog: OpenDialog) => void): Column<OperatorRecord>[] {
   const t = useTexts()
-  const common = useCommon()
   return [
     { key: 'name', title: t('name'), dataIndex: 'name', isFixed: true, most: 200, least: leastForNames },
     { key: 'id', title: 'ID', dataIndex: 'id', className: 'number', isExtra: true },
     { key: 'role', title: t('role'), render: (_, { role }) => t(`role_${role}` as 'role_admin') },
     { key: 'status', title: t('status'), render: (_, operator) => <AccountState operator={operator} /> },
-    { key: 'signsInBy', title: t('signsInBy'), isExtra: 1440, render: (_, operator) => <WaysIn operator={operator} /> },
+    {
+      key: 'signsInBy',
+      title: t('signInMethod'),
+      isExtra: 1440,
+      render: (_, operator) => <WaysIn operator={operator} />,
+    },
     {
       key: 'secondFactor',
       title: t('secondFactor'),
       render: (_, { hasSecondFactor }) =>
-        hasSecondFactor ? <State tone="good">{t('hasFactor')}</State> : <span className="faint">{t('noFactor')}</span>,
+        hasSecondFactor ? <State tone="good">{t('hasFactor')}</State> : <span className="faint">{t('nothing')}</span>,
     },
     { key: 'applications', title: t('applications'), render: (_, operator) => <Memberships operator={operator} /> },
     {
@@ -142,7 +145,7 @@ function useColumns(start: (dialog: OpenDialog) => void): Column<OperatorRecord>
     },
     {
       key: 'createTime',
-      title: common('createTime'),
+      title: t('createTime'),
       dataIndex: 'createTime',
       className: 'number',
       // Hidden by default: with this column, the actions would not fit into a window of usual width.
@@ -169,14 +172,14 @@ function useColumns(start: (dialog: OpenDialog) => void): Column<OperatorRecord>
     },
     {
       key: 'actions',
-      title: common('actions'),
+      title: t('actions'),
       isFixed: true,
       render: (_, operator) => {
         const { name } = operator
         return (
           <Space size={4}>
-            <Button size="small" aria-label={t('editOf', { name })} onClick={() => start({ kind: 'edit', operator })}>
-              {common('edit')}
+            <Button size="small" aria-label={t('editName', { name })} onClick={() => start({ kind: 'edit', operator })}>
+              {t('edit')}
             </Button>
             <MoreDeeds operator={operator} start={start} />
           </Space>
@@ -190,14 +193,13 @@ function useColumns(start: (dialog: OpenDialog) => void): Column<OperatorRecord>
 function MoreDeeds({ operator, start }: { operator: OperatorRecord; start: (dialog: OpenDialog) => void }) {
   const t = useTexts()
   const { name, source, isLinked, hasSecondFactor } = operator
-  const common = useCommon()
   const deed = (kind: DeedOnAccount, label: string, isOffered = true, danger = false) =>
     isOffered ? [{ key: kind, label, danger, onClick: () => start({ kind, operator }) }] : []
   const items = [
     ...deed('reset', t('reset'), source === 1),
     ...deed('resetFactor', t('resetFactor'), hasSecondFactor),
     ...deed('unlink', t('unlink'), isLinked && source === 1),
-    ...deed('delete', common('delete'), true, true),
+    ...deed('delete', t('delete'), true, true),
   ]
   return (
     <Dropdown menu={{ items }}>
@@ -212,7 +214,7 @@ function WaysIn({ operator: { source, isLinked } }: { operator: OperatorRecord }
   if (source === 2) return t('bySignOn')
   return (
     <>
-      <div>{t('byPassword')}</div>
+      <div>{t('password')}</div>
       {isLinked && <div>{t('bySignOn')}</div>}
     </>
   )
@@ -229,8 +231,8 @@ const mostNames = 2
 
 function Memberships({ operator: { role, appIds } }: { operator: OperatorRecord }) {
   const t = useTexts()
-  if (role !== 'developer') return <span className="faint">{t('everyApplication')}</span>
-  if (appIds.length === 0) return <State tone="warn">{t('noApplication')}</State>
+  if (role !== 'developer') return <span className="faint">{t('all')}</span>
+  if (appIds.length === 0) return <State tone="warn">{t('nothing')}</State>
   if (appIds.length > mostNames) return t('applicationCount', { count: appIds.length })
   return appIds.map((appId) => (
     <div key={appId}>
@@ -313,15 +315,14 @@ function Unlink({ operator, onClose }: DeedProps) {
 
 function DeleteOperator({ operator, onClose }: DeedProps) {
   const t = useTexts()
-  const common = useCommon()
   const remove = useWrite(deleteOperator)
   const { id = 0, name = '' } = operator ?? {}
   const leaving = useLeaving(operator?.id)
   return (
     <Confirm
       isOpen={operator !== undefined}
-      title={t('deleteTitle', { name })}
-      verb={common('delete')}
+      title={t('deleteName', { name })}
+      verb={t('delete')}
       isDangerous
       typed={name}
       run={async () => {

@@ -7,7 +7,6 @@ import { Confirm } from '../ui/dialog/confirm.tsx'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { State } from '../ui/text/status.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { readUserAgent } from '../words/user-agent.ts'
 import { useTexts } from './texts.ts'
 
@@ -58,14 +57,13 @@ export function SessionsTable({ name, input, isOwn = false, isNarrowed, clear }:
 
 function useColumns(isOwn: boolean, choose: (session: SessionRecord) => void): Column<SessionRecord>[] {
   const t = useTexts()
-  const common = useCommon()
   const { id: own } = useSession()
   const holder: Column<SessionRecord>[] = [
     { key: 'name', title: t('who'), dataIndex: 'name', isFixed: true, most: 200 },
     {
       key: 'kind',
       title: t('kind'),
-      render: (_, { operatorId }) => t(operatorId === null ? 'ofKey' : 'ofPerson'),
+      render: (_, { operatorId }) => t(operatorId === null ? 'key' : 'account'),
     },
     { key: 'role', title: t('role'), render: (_, { role }) => t(`role_${role}` as 'role_admin') },
   ]
@@ -78,16 +76,16 @@ function useColumns(isOwn: boolean, choose: (session: SessionRecord) => void): C
     },
     {
       key: 'method',
-      title: t('method'),
+      title: t('signInMethod'),
       render: (_, { method }) => method && t(`method_${method}` as 'method_passkey'),
     },
-    { key: 'address', title: t('address'), dataIndex: 'address', className: 'mono' },
+    { key: 'address', title: t('ipAddress'), dataIndex: 'address', className: 'mono' },
     { key: 'createTime', title: t('began'), dataIndex: 'createTime', className: 'number' },
-    { key: 'seenTime', title: t('seen'), dataIndex: 'seenTime', className: 'number' },
-    { key: 'expireTime', title: t('ends'), dataIndex: 'expireTime', className: 'number', isExtra: true },
+    { key: 'seenTime', title: t('lastUse'), dataIndex: 'seenTime', className: 'number' },
+    { key: 'expireTime', title: t('expireTime'), dataIndex: 'expireTime', className: 'number', isExtra: true },
     {
       key: 'actions',
-      title: common('actions'),
+      title: t('actions'),
       isFixed: true,
       render: (_, session) =>
         session.id === own ? (

@@ -1,13 +1,11 @@
 import { Button } from 'antd'
 import { useFilters } from '../ui/filter/filters.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { SessionsTable } from './sessions-table.tsx'
 import { useTexts } from './texts.ts'
 
 /** All sessions of the platform. */
 export function Sessions() {
   const t = useTexts()
-  const common = useCommon()
   const { values, clear, isNarrowed } = useFilters(['operatorId'] as const)
   return (
     <section className="card">
@@ -15,7 +13,7 @@ export function Sessions() {
         <p style={{ marginTop: 0 }}>
           {t('onlyOne', { id: values.operatorId })}{' '}
           <Button size="small" onClick={() => clear()}>
-            {common('clearFilters')}
+            {t('clearFilters')}
           </Button>
         </p>
       )}

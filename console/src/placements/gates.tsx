@@ -17,7 +17,6 @@ import { RefusalResult } from '../ui/page/refusal.tsx'
 import { leastForNames, OneLine, Rows, type RowsColumn } from '../ui/table/rows.tsx'
 import { grouped } from '../ui/text/number.ts'
 import { HealthState, OnlineState, RunState } from '../ui/text/status.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { useDeviceFields } from '../words/fields.ts'
 import { PlacementHistory } from './history.tsx'
 import { Lane } from './parts.tsx'
@@ -55,7 +54,7 @@ export function Gates({ site }: { site: SiteRecord }) {
   return (
     <section className="card">
       <div style={{ display: 'flex', alignItems: 'baseline', gap: 12 }}>
-        <h2 style={{ flex: 1 }}>{t('gates')}</h2>
+        <h2 style={{ flex: 1 }}>{t('devices')}</h2>
         {may(savePlacement) && <Button onClick={() => setAsked({ act: 'place' })}>{t('placeDevices')}</Button>}
       </div>
       {read.data === undefined ? (
@@ -89,7 +88,6 @@ export function Gates({ site }: { site: SiteRecord }) {
 
 function GateRows({ gates, ask }: { gates: PlacedDeviceRecord[]; ask: (asked: Asked) => void }) {
   const t = useTexts()
-  const common = useCommon()
   const devices = useDeviceFields()
   const may = useMay()
   const columns: RowsColumn<PlacedDeviceRecord>[] = [
@@ -138,7 +136,7 @@ function GateRows({ gates, ask }: { gates: PlacedDeviceRecord[]; ask: (asked: As
   if (may(savePlacement) && may(removePlacement)) {
     columns.push({
       key: 'actions',
-      title: common('actions'),
+      title: t('actions'),
       render: (_, gate) => (
         <span style={{ display: 'inline-flex', gap: 8 }}>
           <Button
@@ -161,7 +159,7 @@ function GateRows({ gates, ask }: { gates: PlacedDeviceRecord[]; ask: (asked: As
   }
   return (
     <Rows
-      label={t('gates')}
+      label={t('devices')}
       columns={columns}
       rows={gates}
       rowKey={({ deviceNo }) => deviceNo}

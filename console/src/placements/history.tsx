@@ -6,7 +6,6 @@ import { paths } from '../paths.ts'
 import { Loading } from '../ui/page/loading.tsx'
 import { leastForNames, Rows, type RowsColumn } from '../ui/table/rows.tsx'
 import { Actor } from '../ui/text/actor.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { Lane } from './parts.tsx'
 import { useTexts } from './texts.ts'
 
@@ -29,7 +28,6 @@ export function PlacementHistory({ title, filter }: HistoryProps) {
 
 function HistoryRows({ title, filter }: HistoryProps) {
   const t = useTexts()
-  const common = useCommon()
   const { data } = useRead(pagePlacementHistory, { ...filter, pageSize: 50 })
   if (data === undefined) return <Loading />
   const isOfSite = 'siteId' in filter
@@ -63,14 +61,14 @@ function HistoryRows({ title, filter }: HistoryProps) {
       most: 200,
       render: (_, { removedTime, removedBy }) =>
         removedTime === null ? (
-          <span className="faint">{common('unknown')}</span>
+          <span className="faint">{t('unknown')}</span>
         ) : (
           <span>
             <span className="number">{removedTime}</span> {removedBy !== null && <Actor actor={removedBy} />}
           </span>
         ),
     },
-    { key: 'reason', title: t('reason'), most: 200, render: (_, { reason }) => reason ?? common('unknown') },
+    { key: 'reason', title: t('reason'), most: 200, render: (_, { reason }) => reason ?? t('unknown') },
   ]
   return (
     <Rows

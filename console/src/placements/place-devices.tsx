@@ -9,7 +9,6 @@ import { FormDrawer } from '../ui/form/form-drawer.tsx'
 import { Loading } from '../ui/page/loading.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { State } from '../ui/text/status.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { type LaneDraft, LaneFields } from './lane-fields.tsx'
 import { useTexts } from './texts.ts'
 
@@ -174,7 +173,6 @@ function Ticks({ rows, ticked, tick }: { rows: TickRow[] } & TickProps) {
 
 function Outcomes({ outcomes, onClose }: { outcomes: Outcome[]; onClose: () => void }) {
   const t = useTexts()
-  const common = useCommon()
   const refused = outcomes.filter(({ code }) => code !== 0)
   const done = outcomes.length - refused.length
   return (
@@ -195,7 +193,7 @@ function Outcomes({ outcomes, onClose }: { outcomes: Outcome[]; onClose: () => v
         </ul>
       )}
       <Button type="primary" onClick={onClose}>
-        {common('close')}
+        {t('close')}
       </Button>
     </div>
   )

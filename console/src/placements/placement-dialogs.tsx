@@ -46,7 +46,7 @@ export function PlaceDialog({ appId, deviceNo, now, onClose }: PlaceProps) {
           id="place-site"
           appId={appId}
           label={t('site')}
-          placeholder={t('chooseSite')}
+          placeholder={t('searchByName')}
           value={siteId}
           onChange={setSiteId}
         />

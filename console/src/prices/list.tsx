@@ -20,7 +20,6 @@ import { type Column, Records } from '../ui/table/records.tsx'
 import { leastForNames } from '../ui/table/rows.tsx'
 import { Actor } from '../ui/text/actor.tsx'
 import { useApplicationColumn } from '../ui/text/application-name.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { FilterBar } from '../views/filter-bar.tsx'
 import { Countdown } from './countdown.tsx'
 import { ChangeInWords, ChangeState } from './parts.tsx'
@@ -42,7 +41,7 @@ export function Page() {
   return (
     <PageFrame
       operation={pagePriceChanges}
-      actions={<LinkButton to={paths.billingRules({ appId })}>{t('toRules')}</LinkButton>}
+      actions={<LinkButton to={paths.billingRules({ appId })}>{t('billingRules')}</LinkButton>}
     >
       <section className="card">
         <FilterBar views="priceChanges" values={values}>
@@ -101,7 +100,6 @@ type Ask = (act: 'cancel' | 'undo', change: PriceChangeRecord) => void
 
 function useColumns(appId: string, ask: Ask): Column<PriceChangeRecord>[] {
   const t = useTexts()
-  const common = useCommon()
   const application = useApplicationColumn<PriceChangeRecord>(appId)
   return [
     {
@@ -134,7 +132,7 @@ function useColumns(appId: string, ask: Ask): Column<PriceChangeRecord>[] {
       title: t('reason'),
       most: 160,
       least: leastForNames,
-      render: (_, { reason }) => reason ?? <span className="faint">{common('unknown')}</span>,
+      render: (_, { reason }) => reason ?? <span className="faint">{t('unknown')}</span>,
     },
     {
       key: 'createdBy',
@@ -148,7 +146,7 @@ function useColumns(appId: string, ask: Ask): Column<PriceChangeRecord>[] {
     { key: 'id', title: 'ID', dataIndex: 'id', className: 'number', isExtra: true },
     {
       key: 'actions',
-      title: common('actions'),
+      title: t('actions'),
       isFixed: true,
       render: (_, change, among) => <ChangeActions change={change} among={among} ask={ask} />,
     },

@@ -11,7 +11,6 @@ import { LimitedInput } from '../ui/form/limited.tsx'
 import { Loading } from '../ui/page/loading.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { grouped } from '../ui/text/number.ts'
-import { useCommon } from '../ui/text/texts.ts'
 import { useSiteFields } from '../words/fields.ts'
 import { readSites } from './following-sites.tsx'
 import { MomentField, useServiceNow } from './moment-field.tsx'
@@ -67,7 +66,6 @@ export function OtherRules(props: OtherRulesProps) {
 
 function Dialog({ appId, subject, onClose, onDone, tomorrow }: OtherRulesProps & { tomorrow: string }) {
   const t = useTexts()
-  const common = useCommon()
   const schedule = useWrite(schedulePriceChange)
   const [headers] = useState(newIdempotencyKey)
   const [effectiveTime, setTime] = useState(tomorrow)
@@ -123,10 +121,10 @@ function Dialog({ appId, subject, onClose, onDone, tomorrow }: OtherRulesProps &
       onCancel={onClose}
       footer={
         <>
-          <Button onClick={onClose}>{common('cancel')}</Button>
+          <Button onClick={onClose}>{t('cancel')}</Button>
           {counted === undefined ? (
             <Button type="primary" disabled={!isReady} loading={isBusy} onClick={() => void count()}>
-              {t('count')}
+              {t('countMatches')}
             </Button>
           ) : (
             <Button type="primary" loading={isBusy} onClick={() => void send(counted)}>
@@ -136,7 +134,7 @@ function Dialog({ appId, subject, onClose, onDone, tomorrow }: OtherRulesProps &
         </>
       }
     >
-      <RefusalAlert error={schedule.error} fieldNames={{ effectiveTime: t('from') }} />
+      <RefusalAlert error={schedule.error} fieldNames={{ effectiveTime: t('effective') }} />
       {isTooMany && (
         <Alert
           type="warning"
@@ -148,7 +146,7 @@ function Dialog({ appId, subject, onClose, onDone, tomorrow }: OtherRulesProps &
       )}
       <p>{'ids' in subject ? t('chosenSites', { count: subject.ids.length }) : t('matchingSites')}</p>
       <Form layout="vertical" component="div">
-        <Form.Item label={t('from')} required htmlFor="other-rules-from">
+        <Form.Item label={t('effective')} required htmlFor="other-rules-from">
           <MomentField
             id="other-rules-from"
             value={effectiveTime}
@@ -166,7 +164,7 @@ function Dialog({ appId, subject, onClose, onDone, tomorrow }: OtherRulesProps &
             changed()
           }}
         />
-        <Form.Item label={common('reason')} extra={common('reasonKept')} htmlFor="other-rules-reason">
+        <Form.Item label={t('reason')} extra={t('reasonKept')} htmlFor="other-rules-reason">
           <LimitedInput
             id="other-rules-reason"
             most={lengths.reason}

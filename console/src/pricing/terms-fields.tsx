@@ -1,6 +1,5 @@
 import { Form, Input, InputNumber } from 'antd'
 import { type BillingRuleRecord, mostMinutes } from '../../../src/billing-rules/contract.ts'
-import { useCommon } from '../ui/text/texts.ts'
 import { isSound, money } from './day-periods.ts'
 import { type EditedPeriod, firstPeriods, keyed, PeriodsEditor, toSend } from './periods.tsx'
 import { useTexts } from './texts.ts'
@@ -69,8 +68,7 @@ function PeriodFields(editor: { showsAll: boolean; told: Record<string, string> 
 
 function OccupancyFields() {
   const t = useTexts()
-  const common = useCommon()
-  const needed = { required: true, message: common('required') }
+  const needed = { required: true, message: t('required') }
   const amount = { pattern: money, message: t('fault_money') }
   return (
     <>

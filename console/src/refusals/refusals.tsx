@@ -18,22 +18,14 @@ const useTexts = defineTexts(
   {
     hint: 'Write requests that were refused in the last few days, with the reason. The 1,000 newest of each application are kept.',
     none: 'No refused requests.',
-    time: 'Time',
-    subject: 'Subject',
-    reason: 'Reason',
     operation: 'Operation',
-    actor: 'By',
     requestId: 'Request ID',
     deviceNo: 'Serial number',
   },
   {
     hint: '最近几天被拒绝的写请求及其原因。每个应用保留最新的 1,000 条。',
     none: '没有被拒绝的请求。',
-    time: '时间',
-    subject: '对象',
-    reason: '原因',
     operation: '操作',
-    actor: '操作者',
     requestId: '请求编号',
     deviceNo: '序列号',
   },
@@ -117,7 +109,7 @@ function useColumns(appId: string): Column<RefusalRecord>[] {
       title: t('operation'),
       render: (_, { operation }) => <span title={operation}>{operationWords[operation]?.[language] ?? operation}</span>,
     },
-    { ...actorColumn<RefusalRecord>(t('actor')), isExtra: true },
+    { ...actorColumn<RefusalRecord>(t('by')), isExtra: true },
     { key: 'requestId', title: t('requestId'), dataIndex: 'requestId', className: 'mono', isExtra: true },
   ]
 }

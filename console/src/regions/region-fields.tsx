@@ -1,7 +1,6 @@
 import { Alert, Button, Form, type FormInstance } from 'antd'
 import { lengths } from '../../../src/vocabulary/values.ts'
 import { LimitedInput } from '../ui/form/limited.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { byLevel, type Region, RegionCascader, regionPath, useRegions } from './cascader.tsx'
 import { useTexts } from './texts.ts'
 
@@ -24,7 +23,6 @@ interface RegionFieldsProps {
 /** The divisions of an address: chosen from the table, or typed where the table lacks them. */
 export function RegionFields({ form, isByHand, onByHand }: RegionFieldsProps) {
   const t = useTexts()
-  const common = useCommon()
   const tree = useRegions()
   const given = Form.useWatch(watch, form) ?? []
   const codes = given.filter((_, index) => index % 2 === 0)
@@ -57,7 +55,7 @@ export function RegionFields({ form, isByHand, onByHand }: RegionFieldsProps) {
         style={{ marginBottom: 8 }}
         // The value is in the six fields; this one only shows it.
         getValueProps={() => ({ value: isKnown ? codes : [] })}
-        rules={[{ validator: () => (isTyped || isKnown ? Promise.resolve() : Promise.reject(common('required'))) }]}
+        rules={[{ validator: () => (isTyped || isKnown ? Promise.resolve() : Promise.reject(t('required'))) }]}
       >
         <RegionCascader onChange={(_, regions) => take(regions)} />
       </Form.Item>
@@ -70,7 +68,7 @@ export function RegionFields({ form, isByHand, onByHand }: RegionFieldsProps) {
             key={field}
             name={field}
             label={t(field)}
-            rules={isTyped ? [{ required: true, whitespace: true, message: common('required') }] : []}
+            rules={isTyped ? [{ required: true, whitespace: true, message: t('required') }] : []}
           >
             <LimitedInput most={field.endsWith('Code') ? lengths.divisionCode : lengths.name} autoComplete="off" />
           </Form.Item>

@@ -12,7 +12,6 @@ import { FormDrawer } from '../ui/form/form-drawer.tsx'
 import { RecordForm } from '../ui/form/record-form.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { FilterBar } from '../views/filter-bar.tsx'
 
 const useTexts = defineTexts(
@@ -20,10 +19,8 @@ const useTexts = defineTexts(
     explanation:
       'Regions that the built-in table lacks, or that have another name there. Devices show these names immediately.',
     code: 'Code',
-    name: 'Name',
     parentCode: 'Parent code',
     builtInName: 'Built-in name',
-    status: 'Status',
     current: 'Current',
     ended: 'Ended',
     isEnded: 'This region has ended',
@@ -37,15 +34,12 @@ const useTexts = defineTexts(
     codeHint: 'Six digits. Provinces end in 0000, cities in 00.',
     parentHint: 'Leave empty for the nearest region above.',
     sixDigits: 'Must be six digits, not beginning with 0.',
-    tooLong: 'Up to {{max}} characters.',
   },
   {
     explanation: '内置行政区划表中没有的，或名称不同的行政区划。设备立即显示这里的名称。',
     code: '代码',
-    name: '名称',
     parentCode: '上级代码',
     builtInName: '内置名称',
-    status: '状态',
     current: '有效',
     ended: '已撤销',
     isEnded: '此行政区划已撤销',
@@ -59,7 +53,6 @@ const useTexts = defineTexts(
     codeHint: '六位数字。省级以 0000 结尾，市级以 00 结尾。',
     parentHint: '留空则取最近的上级。',
     sixDigits: '必须是六位数字，且不以 0 开头。',
-    tooLong: '最多 {{max}} 个字符。',
   },
 )
 
@@ -68,7 +61,6 @@ const filters = ['code', 'name'] as const
 /** The regions that operators have saved. */
 export function Page() {
   const t = useTexts()
-  const common = useCommon()
   const may = useMay()
   const { values, set, clear, isNarrowed } = useFilters(filters)
   const [edited, setEdited] = useState<SavedRegionRecord | 'new'>()
@@ -118,7 +110,7 @@ export function Page() {
       <Confirm
         isOpen={deleted !== undefined}
         title={t('deleteTitle', { name: deleted?.name ?? '' })}
-        verb={common('delete')}
+        verb={t('delete')}
         isDangerous
         run={async () => {
           await remove.mutateAsync({ input: { code: deleted?.code ?? '' } })
@@ -137,7 +129,6 @@ function useColumns(
   remove: (region: SavedRegionRecord) => void,
 ): Column<SavedRegionRecord>[] {
   const t = useTexts()
-  const common = useCommon()
   const may = useMay()
   const columns: Column<SavedRegionRecord>[] = [
     { key: 'code', title: t('code'), dataIndex: 'code', className: 'mono', isFixed: true },
@@ -149,22 +140,22 @@ function useColumns(
       title: t('status'),
       render: (_, { isEnded }) => <Tag>{isEnded ? t('ended') : t('current')}</Tag>,
     },
-    { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number' },
+    { key: 'createTime', title: t('createTime'), dataIndex: 'createTime', className: 'number' },
   ]
   if (!may(saveRegion)) return columns
   return [
     ...columns,
     {
       key: 'actions',
-      title: common('actions'),
+      title: t('actions'),
       isFixed: true,
       render: (_, region) => (
         <span style={{ display: 'inline-flex', gap: 8 }}>
-          <Button size="small" aria-label={`${common('edit')} ${region.code}`} onClick={() => edit(region)}>
-            {common('edit')}
+          <Button size="small" aria-label={`${t('edit')} ${region.code}`} onClick={() => edit(region)}>
+            {t('edit')}
           </Button>
-          <Button size="small" aria-label={`${common('delete')} ${region.code}`} onClick={() => remove(region)}>
-            {common('delete')}
+          <Button size="small" aria-label={`${t('delete')} ${region.code}`} onClick={() => remove(region)}>
+            {t('delete')}
           </Button>
         </span>
       ),
@@ -182,10 +173,9 @@ type Entered = ReturnType<typeof valuesOf>
 
 function RegionForm({ region, close }: { region: SavedRegionRecord | undefined; close: () => void }) {
   const t = useTexts()
-  const common = useCommon()
   const [form] = Form.useForm<Entered>()
   const save = useWrite(saveRegion)
-  const needed = { required: true, whitespace: true, message: common('required') }
+  const needed = { required: true, whitespace: true, message: t('required') }
   const sixDigits = { pattern: /^\s*[1-9]\d{5}\s*$/, message: t('sixDigits') }
   const labels = { code: t('code'), name: t('name'), parentCode: t('parentCode'), isEnded: t('isEnded') }
   return (
@@ -198,7 +188,7 @@ function RegionForm({ region, close }: { region: SavedRegionRecord | undefined; 
         return save.mutateAsync({ input, headers })
       }}
       onSaved={close}
-      verb={common('save')}
+      verb={t('save')}
       back={close}
       fieldNames={labels}
     >

@@ -134,7 +134,7 @@ function Tables({ tables }: { tables: TableSize[] }) {
           { key: 'table', title: t('table'), dataIndex: 'name', className: 'mono' },
           {
             key: 'rows',
-            title: t('rows'),
+            title: t('rowCount'),
             align: 'end',
             render: (_, { rows }) => (rows === null ? '–' : grouped(rows)),
           },
@@ -230,5 +230,5 @@ function Settings({ settings }: { settings: SettingInForce[] }) {
 function Value({ setting: { value, isSecret, isSet } }: { setting: SettingInForce }) {
   const t = useTexts()
   if (value !== null) return <span className="mono">{value}</span>
-  return <span className="faint">{isSecret && isSet ? t('hidden') : t('none')}</span>
+  return <span className="faint">{isSecret && isSet ? t('hidden') : t('nothing')}</span>
 }

@@ -19,7 +19,7 @@ export function SignInAgain({ from }: { from: string }) {
     await readAnew(queries)
   }
   return (
-    <InPlace from={from} to={paths.signIn()} title={t('title')}>
+    <InPlace from={from} to={paths.signIn()} title={t('signIn')}>
       <Alert type="info" showIcon title={t('again')} style={{ marginBottom: 16 }} />
       <WaysIn onEntered={goOn} returnTo={from} isInWindow />
     </InPlace>

@@ -9,7 +9,6 @@ import { ApplicationFilter, NoApplication, useApplication } from '../ui/filter/a
 import { type Edited, useEdited } from '../ui/form/record-form.tsx'
 import { Loading } from '../ui/page/loading.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import type { SiteValues } from './form-values.ts'
 import { SiteForm } from './site-form.tsx'
 import './sites.css'
@@ -68,9 +67,8 @@ function NewSite() {
 
 function EditSite({ appId, id }: { appId: string; id: number }) {
   const t = useTexts()
-  const common = useCommon()
   const { edited, instead } = useEdited(getSite, { appId, id })
-  const title = edited === undefined ? common('edit') : t('editSite', { name: edited.data.siteName })
+  const title = edited === undefined ? t('edit') : t('editName', { name: edited.data.siteName })
   return (
     <PageFrame title={title} operation={updateSite}>
       {edited === undefined ? instead : <EditForm edited={edited} />}

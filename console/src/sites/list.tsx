@@ -19,7 +19,6 @@ import { Page as PageFrame } from '../ui/page/page.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { useApplicationColumn } from '../ui/text/application-name.tsx'
 import { State } from '../ui/text/status.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { FilterBar } from '../views/filter-bar.tsx'
 import { Hours, isOutOfService, RuleLink, regionName, SiteLink } from './show.tsx'
 import './sites.css'
@@ -122,13 +121,13 @@ function Sites() {
           <RuleFilter appId={appId} value={values.billingRuleId} onChange={(billingRuleId) => set({ billingRuleId })} />
         )}
         <RangeFilter
-          label={t('created')}
+          label={t('createTime')}
           from={values.timeFrom}
           to={values.timeTo}
           onChange={(timeFrom, timeTo) => set({ timeFrom, timeTo })}
         />
         <ChoiceFilter
-          label={t('hasDevices')}
+          label={t('devices')}
           value={values.hasDevices}
           onChange={(hasDevices) => set({ hasDevices })}
           choices={[
@@ -174,11 +173,10 @@ interface RowsProps {
 
 function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
   const t = useTexts()
-  const common = useCommon()
   const may = useMay()
   const [keys, choose] = useSelection()
   const maySelect = may(schedulePriceChange)
-  const application = useApplicationColumn<SiteRecord>(appId, common('orderAcross'))
+  const application = useApplicationColumn<SiteRecord>(appId, t('orderAcross'))
   const columns: Column<SiteRecord>[] = [
     {
       key: 'siteName',
@@ -196,7 +194,7 @@ function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
       ),
     },
     ...application,
-    { key: 'id', sortBy: 'id', title: t('id'), dataIndex: 'id', className: 'number', isExtra: true },
+    { key: 'id', sortBy: 'id', title: t('siteId'), dataIndex: 'id', className: 'number', isExtra: true },
     {
       key: 'region',
       sortBy: 'districtCode',
@@ -233,7 +231,7 @@ function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
     },
     {
       key: 'hours',
-      title: t('hours'),
+      title: t('openingHours'),
       render: (_, site) =>
         isOutOfService(site) ? <State tone="warn">{t('outOfService')}</State> : <Hours site={site} />,
     },
@@ -251,12 +249,12 @@ function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
     {
       key: 'createTime',
       sortBy: 'createTime',
-      title: t('created'),
+      title: t('createTime'),
       dataIndex: 'createTime',
       className: 'number',
       isExtra: 1320,
     },
-    ...(may(updateSite) ? [actions(common('actions'), common('edit'))] : []),
+    ...(may(updateSite) ? [actions(t('actions'), t('edit'))] : []),
   ]
   return (
     <Records

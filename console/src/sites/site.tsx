@@ -24,7 +24,6 @@ import { Facts } from '../ui/text/facts.tsx'
 import { RecordJson } from '../ui/text/record-json.tsx'
 import { Copyable } from '../ui/text/secret.tsx'
 import { State } from '../ui/text/status.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { useTypeWords } from '../words/type-words.ts'
 import { OutOfService } from './out-of-service.tsx'
 import { Hours, isOutOfService, partsOf, regionName } from './show.tsx'
@@ -39,7 +38,7 @@ export function Page() {
   const { data, error, refetch } = useRead(getSite, { appId, id: Number(id) }, { live: appId })
   if (data === undefined && error !== null) {
     return (
-      <PageFrame title={t('general')}>
+      <PageFrame title={t('site')}>
         <RefusalResult error={error} retry={() => void refetch()} />
       </PageFrame>
     )
@@ -78,7 +77,6 @@ function Site({ site }: { site: SiteRecord }) {
 
 function Actions({ site }: { site: SiteRecord }) {
   const t = useTexts()
-  const common = useCommon()
   const may = useMay()
   const navigate = useNavigate()
   const remove = useWrite(deleteSite)
@@ -97,7 +95,7 @@ function Actions({ site }: { site: SiteRecord }) {
       {may(saveSite) && <LinkButton to={paths.newSite({ appId, like: id })}>{t('newLike')}</LinkButton>}
       {may(updateSite) && (
         <LinkButton icon={<EditOutlined />} to={paths.editSite(appId, id)}>
-          {common('edit')}
+          {t('edit')}
         </LinkButton>
       )}
       {may(updateSite) && (
@@ -105,13 +103,13 @@ function Actions({ site }: { site: SiteRecord }) {
       )}
       {may(deleteSite) && (
         <Button danger icon={<DeleteOutlined />} onClick={() => ask('delete')}>
-          {common('delete')}
+          {t('delete')}
         </Button>
       )}
       <Confirm
         isOpen={asked === 'delete'}
-        title={t('deleteTitle', { name: siteName })}
-        verb={common('delete')}
+        title={t('deleteName', { name: siteName })}
+        verb={t('delete')}
         isDangerous
         typed={siteName}
         run={run}
@@ -142,19 +140,18 @@ function Card({ title, children }: { title: string; children: ReactNode }) {
 
 function General({ site }: { site: SiteRecord }) {
   const t = useTexts()
-  const common = useCommon()
   return (
-    <Card title={t('general')}>
+    <Card title={t('site')}>
       <Facts
         facts={{
-          [t('id')]: <Copyable text={String(site.id)} />,
-          [common('application')]: <ApplicationName appId={site.appId} />,
+          [t('siteId')]: <Copyable text={String(site.id)} />,
+          [t('application')]: <ApplicationName appId={site.appId} />,
           [t('contacts')]: site.contacts,
           [t('contactsPhone')]: <span className="number">{site.contactsPhone}</span>,
           [t('customerServicePhone')]: <span className="number">{site.customerServicePhone}</span>,
-          [t('opening')]: <Hours site={site} />,
+          [t('openingHours')]: <Hours site={site} />,
           [t('businessWeekDay')]: site.businessWeekDay,
-          [common('createTime')]: <span className="number">{site.createTime}</span>,
+          [t('createTime')]: <span className="number">{site.createTime}</span>,
         }}
       />
     </Card>
@@ -189,7 +186,7 @@ function Place({ site }: { site: SiteRecord }) {
 function Rules({ site }: { site: SiteRecord }) {
   const t = useTexts()
   return (
-    <Card title={t('rules')}>
+    <Card title={t('billingRules')}>
       <SitePrices site={site} />
     </Card>
   )
@@ -244,7 +241,7 @@ function Events({ site }: { site: SiteRecord }) {
   const columns: Column<EventRecord>[] = [
     { key: 'time', title: t('time'), dataIndex: 'time', className: 'number', isFixed: true },
     { key: 'type', title: t('type'), render: (_, { type }) => <span title={type}>{words(type)}</span> },
-    actorColumn(t('actor')),
+    actorColumn(t('by')),
     {
       key: 'data',
       title: t('data'),
@@ -253,7 +250,7 @@ function Events({ site }: { site: SiteRecord }) {
           <RecordJson record={event.data} />
         ) : (
           <Button size="small" type="link" onClick={() => setShown(event.id)}>
-            {t('showData')}
+            {t('view')}
           </Button>
         ),
     },

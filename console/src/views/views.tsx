@@ -9,7 +9,6 @@ import { store, stored } from '../browser/storage.ts'
 import { Dropdown } from '../ui/dialog/dropdown.tsx'
 import { part } from '../ui/page/part.tsx'
 import { columnsKey } from '../ui/table/records.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { noteApplied } from './applied.ts'
 import { useTexts } from './texts.ts'
 
@@ -43,7 +42,6 @@ export function Views({ page }: { page: ViewedPage }) {
 
 function Menu({ page }: { page: ViewedPage }) {
   const t = useTexts()
-  const common = useCommon()
   const navigate = useNavigate()
   const [isNear, setNear] = useState(false)
   const [opened, open] = useState<'save' | 'manage'>()
@@ -65,7 +63,7 @@ function Menu({ page }: { page: ViewedPage }) {
   const items: MenuProps['items'] = [
     ...views.map((view) => ({ key: view.id, label: view.name, onClick: () => void apply(view) })),
     ...(views.length === 0
-      ? [{ key: 'none', label: data === undefined ? common('loading') : t('none'), disabled: true }]
+      ? [{ key: 'none', label: data === undefined ? t('loading') : t('none'), disabled: true }]
       : []),
     { type: 'divider' },
     { key: 'save', label: t('saveThis'), onClick: () => open('save') },

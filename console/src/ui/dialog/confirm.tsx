@@ -1,9 +1,9 @@
 import { Form, Input, Modal } from 'antd'
 import { type ReactNode, useState } from 'react'
 import { lengths } from '../../../../src/vocabulary/values.ts'
+import { useCommon } from '../../language/index.ts'
 import { LimitedTextArea } from '../form/limited.tsx'
 import { RefusalAlert } from '../page/refusal-alert.tsx'
-import { useCommon } from '../text/texts.ts'
 
 interface ConfirmProps {
   isOpen: boolean

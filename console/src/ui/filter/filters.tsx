@@ -1,9 +1,9 @@
 import type { InputRef } from 'antd'
 import { Suspense, useEffect, useId, useRef, useState } from 'react'
 import { useNavigation, useSearchParams } from 'react-router'
+import { useCommon } from '../../language/index.ts'
 import { Input, Select } from '../form/fields.tsx'
 import { part } from '../page/part.tsx'
-import { useCommon } from '../text/texts.ts'
 import { useChangeSearch } from './address.ts'
 import { useIsComposing } from './rested.ts'
 

@@ -1,6 +1,5 @@
 import { Alert, Button, Space } from 'antd'
-import { defineTexts } from '../../language/index.ts'
-import { useCommon } from '../text/texts.ts'
+import { defineTexts, useCommon } from '../../language/index.ts'
 import { Compared } from './compared.tsx'
 
 const useTexts = defineTexts(

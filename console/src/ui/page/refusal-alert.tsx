@@ -1,5 +1,5 @@
 import { Alert, Button } from 'antd'
-import { useCommon } from '../text/texts.ts'
+import { useCommon } from '../../language/index.ts'
 import { type RefusalProps, useTold, useWords } from './refusal.tsx'
 
 /** Shows a refusal: the service's message, what to do, the faulty fields, the code and the request id. */

@@ -1,6 +1,6 @@
 import { type ReactNode, startTransition, useEffect, useRef, useState } from 'react'
+import { useCommon } from '../../language/index.ts'
 import { useIsNarrow } from '../page/narrow.ts'
-import { useCommon } from '../text/texts.ts'
 import { Wide } from './wide.tsx'
 
 export interface RowsColumn<Item> {

@@ -1,8 +1,8 @@
 import { CheckOutlined, CopyOutlined } from '@ant-design/icons'
 import { Alert, Button, Modal } from 'antd'
 import { useEffect, useState } from 'react'
+import { useCommon } from '../../language/index.ts'
 import { useCopy } from './copy.tsx'
-import { useCommon } from './texts.ts'
 
 interface SecretProps {
   title: string

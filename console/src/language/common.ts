@@ -1,8 +1,6 @@
-import { defineTexts } from '../../language/index.ts'
-
-/** Texts of more than one page. */
-export const useCommon = defineTexts(
-  {
+/** Sentences and commands of more than one room. */
+export const common = {
+  en: {
     loading: 'Loading…',
     retry: 'Try again',
     requestId: 'Request ID: {{id}}',
@@ -103,7 +101,7 @@ export const useCommon = defineTexts(
     export: 'Export',
     exportNone: 'Nothing to export.',
   },
-  {
+  zh: {
     loading: '加载中',
     retry: '重试',
     requestId: '请求编号 {{id}}',
@@ -201,4 +199,4 @@ export const useCommon = defineTexts(
     export: '导出',
     exportNone: '没有可导出的数据。',
   },
-)
+}
