@@ -1,15 +1,15 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { Alert, Button, Form, Input, Modal, Radio, Select } from 'antd'
+import { Form, Input, Radio, Select } from 'antd'
 import { useEffect, useState } from 'react'
 import { Link } from 'react-router'
 import { type ActKind, type ActName, createAct, getAct } from '../../../src/bulk/acts/contract.ts'
-import { lengths } from '../../../src/vocabulary/values.ts'
 import { newIdempotencyKey, readAnew, useRead, useWrite } from '../api/api.ts'
 import { isUnderWay, JobFailure, JobProgress } from '../jobs/parts.tsx'
 import { paths } from '../paths.ts'
 import { RulePicker } from '../pricing/rule-picker.tsx'
+import { CountedDialog } from '../ui/dialog/counted-dialog.tsx'
 import { ApplicationPicker } from '../ui/filter/application-picker.tsx'
-import { LimitedTextArea } from '../ui/form/limited.tsx'
+import { ReasonField } from '../ui/form/reason-field.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { ApplicationLabel } from '../ui/text/application-name.tsx'
 import { Facts } from '../ui/text/facts.tsx'
@@ -83,60 +83,30 @@ export function ActDialog({ kind, appId, values, acts, onClose }: ActDialogProps
   }
 
   return (
-    <Modal
-      open
-      width={640}
+    <CountedDialog
       title={t(`dialog_${kind}`)}
-      mask={{ closable: false }}
-      onCancel={onClose}
-      footer={
-        begun === undefined ? (
-          <>
-            <Button onClick={onClose}>{t('cancel')}</Button>
-            <Button
-              type={counted === undefined ? 'primary' : 'default'}
-              disabled={!isReady}
-              loading={create.isPending && counted === undefined}
-              onClick={() => void send(null)}
-            >
-              {t('countMatches')}
-            </Button>
-            {counted !== undefined && counted > 0 && (
-              <Button
-                type="primary"
-                danger={draft.act !== 'update'}
-                loading={create.isPending}
-                onClick={() => void send(counted)}
-              >
-                {t('go', { count: grouped(counted) })}
-              </Button>
-            )}
-          </>
-        ) : (
-          <Button type="primary" onClick={onClose}>
-            {t('close')}
-          </Button>
-        )
+      isReady={isReady}
+      counted={
+        counted === undefined
+          ? undefined
+          : {
+              words: counted === 0 ? t('countedNone') : t('counted', { count: grouped(counted) }),
+              isNone: counted === 0,
+            }
       }
+      count={() => void send(null)}
+      isCounting={create.isPending && counted === undefined}
+      verb={t('go', { count: grouped(counted ?? 0) })}
+      isDangerous={draft.act !== 'update'}
+      run={() => void send(counted ?? 0)}
+      isRunning={create.isPending}
+      error={create.error}
+      begun={begun !== undefined && <ActProgress appId={appId} id={begun} />}
+      onClose={onClose}
     >
-      {begun === undefined ? (
-        <>
-          <RefusalAlert error={create.error} />
-          <Rows kind={kind} appId={appId} values={values} draft={draft} />
-          <ActForm kind={kind} appId={appId} acts={acts} draft={draft} change={change} wantsReason={wantsReason} />
-          {counted !== undefined && (
-            <Alert
-              type={counted === 0 ? 'warning' : 'info'}
-              showIcon
-              role="status"
-              title={counted === 0 ? t('countedNone') : t('counted', { count: grouped(counted) })}
-            />
-          )}
-        </>
-      ) : (
-        <ActProgress appId={appId} id={begun} />
-      )}
-    </Modal>
+      <Rows kind={kind} appId={appId} values={values} draft={draft} />
+      <ActForm kind={kind} appId={appId} acts={acts} draft={draft} change={change} wantsReason={wantsReason} />
+    </CountedDialog>
   )
 }
 
@@ -188,20 +158,12 @@ function ActForm({ kind, appId, acts, draft, change, wantsReason }: ActFormProps
       )}
       {draft.act === 'update' && <MemberFields kind={kind} appId={appId} draft={draft} change={change} />}
       {draft.act !== 'update' && (
-        <Form.Item
-          label={t('reason')}
-          required={wantsReason}
-          extra={t(wantsReason ? 'reasonNeeded' : 'reasonKept')}
-          htmlFor="act-reason"
-        >
-          <LimitedTextArea
-            id="act-reason"
-            most={lengths.reason}
-            autoSize={{ minRows: 2 }}
-            value={draft.reason}
-            onChange={({ target }) => change({ reason: target.value })}
-          />
-        </Form.Item>
+        <ReasonField
+          id="act-reason"
+          value={draft.reason}
+          onChange={(reason) => change({ reason })}
+          isRequired={wantsReason}
+        />
       )}
     </Form>
   )

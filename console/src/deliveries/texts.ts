@@ -59,7 +59,6 @@ export const useTexts = defineTexts(
     selectionText: 'They’re sent one after another, each with its original webhook-id.',
     selectionDone: '{{done}} of {{count}} will be replayed.',
     selectionRefused: 'Refused: {{count}}',
-    stop: 'Stop',
     stopped: 'Stopped.',
     callbackMissing:
       'The application has no callback URL, its endpoint is disabled (410), or all callbacks are paused. To enable a disabled endpoint, save the configuration.',
@@ -119,7 +118,6 @@ export const useTexts = defineTexts(
     selectionText: '将逐条发送，每条沿用原有的 webhook-id。',
     selectionDone: '{{count}} 条中的 {{done}} 条将重新发送。',
     selectionRefused: '被拒绝：{{count}} 条',
-    stop: '停止',
     stopped: '已停止。',
     callbackMissing: '没有回调地址，或接收方返回 410 后回调已停止（重新保存配置即可恢复），或回调已暂停而不发送测试。',
     toCallback: '前往该应用的回调',

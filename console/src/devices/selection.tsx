@@ -1,17 +1,15 @@
-import { Alert, Button, Form, Modal, Progress } from 'antd'
+import { Alert, Button, Form } from 'antd'
 import { useState } from 'react'
 import { Link } from 'react-router'
-import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { transferDevices, unbindDevices } from '../../../src/devices/ownership/contract.ts'
 import { limits } from '../../../src/vocabulary/limits.ts'
-import { lengths } from '../../../src/vocabulary/values.ts'
 import { newIdempotencyKey, useWrite } from '../api/api.ts'
 import { useMay } from '../api/session.tsx'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
+import { RunDialog } from '../ui/dialog/run-dialog.tsx'
 import { ApplicationPicker } from '../ui/filter/application-picker.tsx'
-import { LimitedTextArea } from '../ui/form/limited.tsx'
-import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
+import { ReasonField } from '../ui/form/reason-field.tsx'
 import { Rows } from '../ui/table/rows.tsx'
 import { State } from '../ui/text/status.tsx'
 import { useDeviceTexts } from './texts.ts'
@@ -76,9 +74,9 @@ export function DeviceSelection({ chosen, onDone }: SelectionProps) {
       {asked && (
         <Dialog
           {...asked}
-          onClose={(isOver) => {
+          onClose={(isBegun) => {
             setAsked(undefined)
-            if (isOver) onDone()
+            if (isBegun) onDone()
           }}
         />
       )}
@@ -89,76 +87,61 @@ export function DeviceSelection({ chosen, onDone }: SelectionProps) {
 interface DialogProps {
   way: Way
   chosen: ChosenDevice[]
-  onClose: (isOver: boolean) => void
+  onClose: (isBegun: boolean) => void
 }
 
 /** Asks for one reason, sends batches per application, and shows the outcome of each device. */
 function Dialog({ way, chosen, onClose }: DialogProps) {
   const t = useTexts()
+  const transfer = useWrite(transferDevices)
+  const unbind = useWrite(unbindDevices)
+  const [portions] = useState(() => portionsOf(chosen))
+  const [outcomes, setOutcomes] = useState<Outcome[]>([])
   const [target, setTarget] = useState('')
   const [reason, setReason] = useState('')
-  const { run, outcomes, error, isRunning, isOver } = useRun(way, chosen)
   const wantsReason = way === 'transfer'
-  const isReady = !wantsReason || (target !== '' && reason.trim() !== '')
   const count = chosen.length
+
+  async function send({ appId, deviceNos, headers }: Portion): Promise<void> {
+    const { results } =
+      way === 'transfer'
+        ? await transfer.mutateAsync({ input: { deviceNos, targetAppId: target, reason }, headers })
+        : await unbind.mutateAsync({
+            input: { appId, deviceNos, reason: reason.trim() === '' ? null : reason },
+            headers,
+          })
+    const found = results.map(({ deviceNo, code, msg }) => ({ appId, deviceNo: String(deviceNo), code, msg }))
+    setOutcomes((before) => [...before, ...found])
+  }
+
   return (
-    <Modal
-      open
-      width={640}
+    <RunDialog
       title={t(`${way}Title`, { count })}
-      closable={!isRunning}
-      keyboard={!isRunning}
-      mask={{ closable: false }}
-      onCancel={() => onClose(outcomes.length > 0)}
-      okText={isOver ? t('close') : t(`${way}Verb`)}
-      okButtonProps={{ danger: !isOver && way === 'unbind', disabled: !isReady, loading: isRunning }}
-      cancelButtonProps={isOver ? { style: { display: 'none' } } : { disabled: isRunning }}
-      cancelText={t('cancel')}
-      onOk={() => (isOver ? onClose(true) : void run(target, reason))}
+      verb={t(`${way}Verb`)}
+      isDangerous={way === 'unbind'}
+      isReady={!wantsReason || (target !== '' && reason.trim() !== '')}
+      parts={portions}
+      sizeOf={({ deviceNos }) => deviceNos.length}
+      send={send}
+      over={<Outcomes outcomes={outcomes} count={count} target={target} />}
+      onClose={onClose}
     >
-      <RefusalAlert error={error} />
-      {outcomes.length === 0 && !isRunning && (
-        <>
-          <p>{t(`${way}Words`)}</p>
-          <Form layout="vertical" component="div">
-            {way === 'transfer' && (
-              <Form.Item label={t('target')} required htmlFor="selection-target">
-                <ApplicationPicker id="selection-target" value={target} onChange={setTarget} />
-              </Form.Item>
-            )}
-            <Form.Item
-              label={t('reason')}
-              required={wantsReason}
-              extra={t(wantsReason ? 'reasonNeeded' : 'reasonKept')}
-              htmlFor="selection-reason"
-            >
-              <LimitedTextArea
-                id="selection-reason"
-                most={lengths.reason}
-                autoSize={{ minRows: 2 }}
-                value={reason}
-                onChange={({ target: field }) => setReason(field.value)}
-              />
-            </Form.Item>
-          </Form>
-        </>
-      )}
-      {isRunning && (
-        <>
-          <Progress
-            aria-label={t(`${way}Title`, { count })}
-            percent={Math.round((outcomes.length / count) * 100)}
-            showInfo={false}
-          />
-          <p className="number">{t('doneOf', { done: outcomes.length, count })}</p>
-        </>
-      )}
-      {isOver && <Outcomes outcomes={outcomes} count={count} target={target} />}
-    </Modal>
+      <p>{t(`${way}Words`)}</p>
+      <Form layout="vertical" component="div">
+        {way === 'transfer' && (
+          <Form.Item label={t('target')} required htmlFor="selection-target">
+            <ApplicationPicker id="selection-target" value={target} onChange={setTarget} />
+          </Form.Item>
+        )}
+        <ReasonField id="selection-reason" value={reason} onChange={setReason} isRequired={wantsReason} />
+      </Form>
+    </RunDialog>
   )
 }
 
-/** The devices of each application, as many at once as one request takes. */
+type Portion = ReturnType<typeof portionsOf>[number]
+
+/** The devices of each application, as many at once as one request takes, each with a key in case a response is lost. */
 function portionsOf(chosen: readonly ChosenDevice[]) {
   return [...new Set(chosen.map(({ appId }) => appId))].flatMap((appId) => {
     const serials = chosen.filter((one) => one.appId === appId).map(({ deviceNo }) => deviceNo)
@@ -174,56 +157,19 @@ function portionsOf(chosen: readonly ChosenDevice[]) {
   })
 }
 
-/** Sends the selection in portions, each with an idempotency key in case a response is lost. */
-function useRun(way: Way, chosen: ChosenDevice[]) {
-  const transfer = useWrite(transferDevices)
-  const unbind = useWrite(unbindDevices)
-  const [portions] = useState(() => portionsOf(chosen))
-  const [next, setNext] = useState(0)
-  const [outcomes, setOutcomes] = useState<Outcome[]>([])
-  const [error, setError] = useState<ForecourtError>()
-  const [isRunning, setRunning] = useState(false)
-
-  async function run(targetAppId: string, reasonText: string): Promise<void> {
-    setRunning(true)
-    setError(undefined)
-    try {
-      for (const [index, { appId, deviceNos, headers }] of portions.entries()) {
-        if (index < next) continue
-        const reason = reasonText.trim() === '' ? null : reasonText
-        const { results } =
-          way === 'transfer'
-            ? await transfer.mutateAsync({ input: { deviceNos, targetAppId, reason: reasonText }, headers })
-            : await unbind.mutateAsync({ input: { appId, deviceNos, reason }, headers })
-        setOutcomes((before) => [
-          ...before,
-          ...results.map(({ deviceNo, code, msg }) => ({ appId, deviceNo: String(deviceNo), code, msg })),
-        ])
-        setNext(index + 1)
-      }
-    } catch (refusal) {
-      setError(refusal as ForecourtError)
-    } finally {
-      setRunning(false)
-    }
-  }
-
-  return { run, outcomes, error, isRunning, isOver: next === portions.length }
-}
-
 function Outcomes({ outcomes, count, target }: { outcomes: Outcome[]; count: number; target: string }) {
   const t = useTexts()
   const devices = useDeviceTexts()
   const done = outcomes.filter(({ code }) => code === 0).length
   return (
-    <div role="status">
+    <>
       <Alert
         type={done === count ? 'success' : 'warning'}
         showIcon
         title={t('over', { done, count })}
-        style={{ marginBottom: 12 }}
+        className="spaced"
       />
-      <div style={{ maxHeight: 320, overflow: 'auto' }}>
+      <div className="scrolls">
         <Rows<Outcome>
           label={t('result')}
           isSmall
@@ -248,7 +194,7 @@ function Outcomes({ outcomes, count, target }: { outcomes: Outcome[]; count: num
                 code === 0 ? (
                   <State tone="good">{t('done')}</State>
                 ) : (
-                  <div style={{ whiteSpace: 'normal' }}>
+                  <div className="wraps">
                     <State tone="bad">{code}</State> {msg}
                   </div>
                 ),
@@ -256,6 +202,6 @@ function Outcomes({ outcomes, count, target }: { outcomes: Outcome[]; count: num
           ]}
         />
       </div>
-    </div>
+    </>
   )
 }

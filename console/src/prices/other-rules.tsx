@@ -1,4 +1,4 @@
-import { Alert, Button, Checkbox, Form, Modal } from 'antd'
+import { Alert, Checkbox, Form, Modal } from 'antd'
 import { useState } from 'react'
 import { type ChosenSites, type GivenRules, schedulePriceChange } from '../../../src/sites/price-changes/contract.ts'
 import { limits } from '../../../src/vocabulary/limits.ts'
@@ -6,10 +6,10 @@ import { lengths } from '../../../src/vocabulary/values.ts'
 import { newIdempotencyKey, useWrite } from '../api/api.ts'
 import { ruleFields } from '../pricing/rule-fields.ts'
 import { RulePicker } from '../pricing/rule-picker.tsx'
+import { CountedDialog } from '../ui/dialog/counted-dialog.tsx'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { LimitedInput } from '../ui/form/limited.tsx'
 import { Loading } from '../ui/page/loading.tsx'
-import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { grouped } from '../ui/text/number.ts'
 import { useSiteFields } from '../words/fields.ts'
 import { readSites } from './following-sites.tsx'
@@ -113,28 +113,19 @@ function Dialog({ appId, subject, onClose, onDone, tomorrow }: OtherRulesProps &
   }
 
   return (
-    <Modal
-      open
-      width={640}
+    <CountedDialog
       title={t('otherRulesTitle')}
-      mask={{ closable: false }}
-      onCancel={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>{t('cancel')}</Button>
-          {counted === undefined ? (
-            <Button type="primary" disabled={!isReady} loading={isBusy} onClick={() => void count()}>
-              {t('countMatches')}
-            </Button>
-          ) : (
-            <Button type="primary" loading={isBusy} onClick={() => void send(counted)}>
-              {t('scheduleFor', { count: grouped(counted.count) })}
-            </Button>
-          )}
-        </>
-      }
+      isReady={isReady}
+      counted={counted && { words: t('counted', { count: grouped(counted.count) }) }}
+      count={() => void count()}
+      isCounting={isBusy && counted === undefined}
+      verb={t('scheduleFor', { count: grouped(counted?.count ?? 0) })}
+      run={() => counted && void send(counted)}
+      isRunning={isBusy}
+      error={schedule.error}
+      fieldNames={{ effectiveTime: t('effective') }}
+      onClose={onClose}
     >
-      <RefusalAlert error={schedule.error} fieldNames={{ effectiveTime: t('effective') }} />
       {isTooMany && (
         <Alert
           type="warning"
@@ -174,10 +165,7 @@ function Dialog({ appId, subject, onClose, onDone, tomorrow }: OtherRulesProps &
           />
         </Form.Item>
       </Form>
-      {counted !== undefined && (
-        <Alert type="info" showIcon role="status" title={t('counted', { count: grouped(counted.count) })} />
-      )}
-    </Modal>
+    </CountedDialog>
   )
 }
 

@@ -1,8 +1,7 @@
 import { Form, Input, Modal } from 'antd'
 import { type ReactNode, useState } from 'react'
-import { lengths } from '../../../../src/vocabulary/values.ts'
 import { useCommon } from '../../language/index.ts'
-import { LimitedTextArea } from '../form/limited.tsx'
+import { ReasonField } from '../form/reason-field.tsx'
 import { RefusalAlert } from '../page/refusal-alert.tsx'
 
 interface ConfirmProps {
@@ -92,22 +91,9 @@ export function Confirm({
       <RefusalAlert error={error} fieldNames={fieldNames} />
       {/* Inputs among the children are part of the form, so that Enter confirms there too. */}
       <Form layout="vertical" onFinish={() => void go()}>
-        <div style={{ marginBottom: 12 }}>{children}</div>
+        <div className="spaced">{children}</div>
         {wantsReason && (
-          <Form.Item
-            label={t('reason')}
-            required={wantsReason === true}
-            extra={wantsReason === true ? t('reasonNeeded') : t('reasonKept')}
-            htmlFor="confirm-reason"
-          >
-            <LimitedTextArea
-              id="confirm-reason"
-              most={lengths.reason}
-              autoSize={{ minRows: 2 }}
-              value={reason}
-              onChange={(event) => setReason(event.target.value)}
-            />
-          </Form.Item>
+          <ReasonField id="confirm-reason" value={reason} onChange={setReason} isRequired={wantsReason === true} />
         )}
         {typed !== undefined && (
           <Form.Item
