@@ -103,8 +103,8 @@ function Passkeys({ factors, onAdded }: FactorProps) {
           rowKey={({ id }) => id}
           empty={null}
           columns={[
-            { key: 'name', title: t('name'), dataIndex: 'name', most: 240 },
-            { key: 'added', title: t('added'), dataIndex: 'createTime', className: 'number' },
+            { key: 'name', title: t('name'), most: 240 },
+            { key: 'createTime', title: t('added'), className: 'number' },
             {
               key: 'lastUse',
               title: t('lastUse'),

@@ -1,4 +1,4 @@
-import { Alert, Button, Descriptions, Empty } from 'antd'
+import { Alert, Button, Descriptions } from 'antd'
 import { useState } from 'react'
 import type { Static } from 'typebox'
 import type { ApplicationRecord } from '../../../src/applications/contract.ts'
@@ -17,6 +17,7 @@ import { DeliveryState } from '../deliveries/state.tsx'
 import { Confirm } from '../ui/dialog/confirm.tsx'
 import { FormDrawer } from '../ui/form/form-drawer.tsx'
 import { Loading } from '../ui/page/loading.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { RefusalResult } from '../ui/page/refusal.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { inMilliseconds } from '../ui/text/number.ts'
@@ -49,13 +50,13 @@ export function CallbackTab({ application: { appId, appName } }: { application: 
     <>
       {isMissing || data === undefined ? (
         <section className="card">
-          <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('configMissing')}>
+          <Nothing words={t('configMissing')}>
             {may(saveThirdPartyConfig) && (
               <Button type="primary" onClick={() => setEditing(true)}>
                 {t('configMake')}
               </Button>
             )}
-          </Empty>
+          </Nothing>
         </section>
       ) : (
         <>

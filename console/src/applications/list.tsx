@@ -1,11 +1,12 @@
 import { PlusOutlined } from '@ant-design/icons'
-import { Button, Empty } from 'antd'
+import { Button } from 'antd'
 import { useState } from 'react'
 import { Link, useNavigate } from 'react-router'
 import { type ApplicationRecord, createApplication, pageApplications } from '../../../src/applications/contract.ts'
 import { useMay, useSession } from '../api/session.tsx'
 import { paths } from '../paths.ts'
 import { ChoiceFilter, TextFilter, useFilters } from '../ui/filter/filters.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { leastForNames } from '../ui/table/rows.tsx'
@@ -23,7 +24,8 @@ export function Page() {
   const may = useMay()
   const { appIds } = useSession()
   const navigate = useNavigate()
-  const { values, set, clear, isNarrowed } = useFilters(filterNames)
+  const filters = useFilters(filterNames)
+  const { values, of } = filters
   const [isCreating, setCreating] = useState(false)
   const mayCreate = may(createApplication)
   const createButton = mayCreate && (
@@ -35,16 +37,10 @@ export function Page() {
     <PageFrame operation={pageApplications} actions={createButton}>
       <section className="card">
         <FilterBar views="applications" values={values}>
-          <TextFilter
-            label={t('appName')}
-            value={values.appName}
-            onChange={(appName) => set({ appName })}
-            width={240}
-          />
+          <TextFilter label={t('appName')} {...of('appName')} width={240} />
           <ChoiceFilter
             label={t('onlineStatus')}
-            value={values.onlineStatus}
-            onChange={(onlineStatus) => set({ onlineStatus })}
+            {...of('onlineStatus')}
             choices={[
               { value: '1', label: t('online') },
               { value: '2', label: t('offline') },
@@ -52,8 +48,7 @@ export function Page() {
           />
           <ChoiceFilter
             label={t('status')}
-            value={values.status}
-            onChange={(status) => set({ status })}
+            {...of('status')}
             choices={[
               { value: '1', label: t('normal') },
               { value: '2', label: t('frozen') },
@@ -66,14 +61,8 @@ export function Page() {
           input={values}
           columns={useColumns()}
           rowKey={({ appId }) => appId}
-          isNarrowed={isNarrowed()}
-          clear={clear}
-          empty={
-            <Empty
-              image={Empty.PRESENTED_IMAGE_SIMPLE}
-              description={appIds === null ? t('noneYet') : t('noneOfYours')}
-            />
-          }
+          filters={filters}
+          empty={<Nothing words={appIds === null ? t('noneYet') : t('noneOfYours')} />}
           onRow={({ appId }) => ({ onClick: () => void navigate(paths.application(appId)) })}
         />
       </section>
@@ -94,7 +83,7 @@ function useColumns(): Column<ApplicationRecord>[] {
       least: leastForNames,
       render: (_, { appId, appName }) => <Link to={paths.application(appId)}>{appName}</Link>,
     },
-    { key: 'appId', sortBy: 'appId', title: t('appId'), dataIndex: 'appId', className: 'mono' },
+    { key: 'appId', sortBy: 'appId', title: t('appId'), className: 'mono' },
     {
       key: 'onlineStatus',
       sortBy: 'onlineStatus',
@@ -123,14 +112,8 @@ function useColumns(): Column<ApplicationRecord>[] {
       render: (_, { rateLimitPerSecond }) =>
         rateLimitPerSecond === null ? t('noLimit') : t('perSecond', { rate: grouped(rateLimitPerSecond) }),
     },
-    { key: 'frozenReason', title: t('frozenReason'), dataIndex: 'frozenReason', isExtra: true },
-    {
-      key: 'createTime',
-      sortBy: 'createTime',
-      title: t('createTime'),
-      dataIndex: 'createTime',
-      className: 'number',
-    },
+    { key: 'frozenReason', title: t('frozenReason'), isExtra: true },
+    { key: 'createTime', sortBy: 'createTime', title: t('createTime'), className: 'number' },
   ]
 }
 

@@ -1,4 +1,3 @@
-import { Empty } from 'antd'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import type { TObject, TSchema } from 'typebox'
@@ -10,6 +9,7 @@ import { type OperatorRecord, pageOperators } from '../../../src/people/operator
 import { pageSites, type SiteRecord } from '../../../src/sites/contract.ts'
 import type { Operation } from '../../../src/vocabulary/operation.ts'
 import { paths } from '../paths.ts'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { actorColumn } from '../ui/text/actor.tsx'
 import { HealthState, OnlineState, RunState, State } from '../ui/text/status.tsx'
@@ -45,7 +45,7 @@ function List<Item extends object, Body extends TObject, Query extends TObject, 
     <section className="card">
       <Records
         name={`application-${name}`}
-        empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={empty} />}
+        empty={<Nothing words={empty} />}
         isLive
         footer={<Link to={to}>{toText}</Link>}
         {...records}
@@ -63,7 +63,7 @@ export function SitesTab({ application: { appId } }: TabProps) {
       isFixed: true,
       render: (_, { id, siteName }) => <Link to={paths.site(appId, id)}>{siteName}</Link>,
     },
-    { key: 'id', title: t('id'), dataIndex: 'id', className: 'number' },
+    { key: 'id', title: t('id'), className: 'number' },
     {
       key: 'address',
       title: t('address'),
@@ -76,8 +76,8 @@ export function SitesTab({ application: { appId } }: TabProps) {
       className: 'number',
       render: (_, site) => `${site.businessStartTime} – ${site.businessClosingTime}`,
     },
-    { key: 'contacts', title: t('contacts'), dataIndex: 'contacts', isExtra: true },
-    { key: 'createTime', title: t('createTime'), dataIndex: 'createTime', className: 'number' },
+    { key: 'contacts', title: t('contacts'), isExtra: true },
+    { key: 'createTime', title: t('createTime'), className: 'number' },
   ]
   return (
     <List
@@ -103,13 +103,8 @@ export function DevicesTab({ application: { appId } }: TabProps) {
       className: 'mono',
       render: (_, { deviceNo }) => <Link to={paths.device(appId, deviceNo)}>{deviceNo}</Link>,
     },
-    { key: 'deviceName', title: t('deviceName'), dataIndex: 'deviceName' },
-    {
-      key: 'modelName',
-      title: t('modelName'),
-      render: (_, { modelName }) => modelName ?? t('unknown'),
-      isExtra: true,
-    },
+    { key: 'deviceName', title: t('deviceName') },
+    { key: 'modelName', title: t('modelName'), render: (_, { modelName }) => modelName ?? t('unknown'), isExtra: true },
     {
       key: 'onlineStatus',
       title: t('onlineStatus'),
@@ -117,7 +112,7 @@ export function DevicesTab({ application: { appId } }: TabProps) {
     },
     { key: 'status', title: t('health'), render: (_, { status }) => <HealthState status={status} /> },
     { key: 'runStatus', title: t('status'), render: (_, { runStatus }) => <RunState status={runStatus} /> },
-    { key: 'createTime', title: t('createTime'), dataIndex: 'createTime', className: 'number' },
+    { key: 'createTime', title: t('createTime'), className: 'number' },
   ]
   return (
     <List
@@ -143,9 +138,9 @@ export function BillingRulesTab({ application: { appId } }: TabProps) {
       isFixed: true,
       render: (_, { id, ruleName }) => <Link to={paths.billingRule(appId, id)}>{ruleName}</Link>,
     },
-    { key: 'id', title: t('id'), dataIndex: 'id', className: 'number' },
+    { key: 'id', title: t('id'), className: 'number' },
     { key: 'ruleType', title: t('type'), render: (_, { ruleType }) => types[ruleType - 1] ?? ruleType },
-    { key: 'createTime', title: t('createTime'), dataIndex: 'createTime', className: 'number' },
+    { key: 'createTime', title: t('createTime'), className: 'number' },
   ]
   return (
     <List
@@ -165,8 +160,8 @@ export function EventsTab({ application: { appId } }: TabProps) {
   const t = useTexts()
   const words = useTypeWords()
   const columns: Column<EventRecord>[] = [
-    { key: 'id', title: t('id'), dataIndex: 'id', isFixed: true, className: 'number' },
-    { key: 'time', title: t('time'), dataIndex: 'time', className: 'number' },
+    { key: 'id', title: t('id'), isFixed: true, className: 'number' },
+    { key: 'time', title: t('time'), className: 'number' },
     { key: 'type', title: t('type'), render: (_, { type }) => <span title={type}>{words(type)}</span> },
     actorColumn(t('by')),
   ]
@@ -188,7 +183,7 @@ export function EventsTab({ application: { appId } }: TabProps) {
 export function MembersTab({ application: { appId } }: TabProps) {
   const t = useTexts()
   const columns: Column<OperatorRecord>[] = [
-    { key: 'name', title: t('person'), dataIndex: 'name', isFixed: true },
+    { key: 'name', title: t('person'), isFixed: true },
     { key: 'role', title: t('role'), render: (_, { role }) => t(`role_${role}` as 'role_admin') },
     { key: 'status', title: t('status'), render: (_, operator) => <PersonState operator={operator} /> },
     {

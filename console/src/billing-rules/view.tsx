@@ -31,11 +31,10 @@ export function RuleView({ rule, children }: { rule: BillingRuleRecord; children
             rows={periods}
             empty={null}
             columns={[
-              { key: 'startTime', title: t('startTime'), dataIndex: 'startTime', className: 'number' },
+              { key: 'startTime', title: t('startTime'), className: 'number' },
               ...(['electricityPrice', 'servicePrice'] as const).map((field) => ({
                 key: field,
                 title: `${t(field)} (${t('unit')})`,
-                dataIndex: field,
                 align: 'end' as const,
                 className: 'number',
               })),

@@ -1,4 +1,4 @@
-import { Alert, Button, Descriptions, Empty } from 'antd'
+import { Alert, Button, Descriptions } from 'antd'
 import { type ReactNode, Suspense, useState } from 'react'
 import { Link } from 'react-router'
 import { replayDeliveries } from '../../../src/deliveries/contract.ts'
@@ -8,6 +8,7 @@ import { useMay } from '../api/session.tsx'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { Loading } from '../ui/page/loading.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { part } from '../ui/page/part.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { Rows } from '../ui/table/rows.tsx'
@@ -233,7 +234,7 @@ type Failure = CallbackHealth['failures'][number]
 function Failures({ health: { appId, failures } }: { health: CallbackHealth }) {
   const t = useTexts()
   const words = useAttemptWords()
-  if (failures.length === 0) return <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noFailures')} />
+  if (failures.length === 0) return <Nothing words={t('noFailures')} />
   const to = ({ timeFrom, timeTo }: Failure) =>
     paths.deliveries({ appId, status: undelivered, type: eventsOnly, timeFrom, timeTo })
   return (
@@ -253,8 +254,8 @@ function Failures({ health: { appId, failures } }: { health: CallbackHealth }) {
           render: (_, { waiting }) => grouped(waiting),
         },
         { key: 'dead', title: t('failed'), align: 'end', className: 'number', render: (_, { dead }) => grouped(dead) },
-        { key: 'from', title: t('from'), dataIndex: 'timeFrom', className: 'number' },
-        { key: 'to', title: t('to'), dataIndex: 'timeTo', className: 'number' },
+        { key: 'timeFrom', title: t('from'), className: 'number' },
+        { key: 'timeTo', title: t('to'), className: 'number' },
         {
           key: 'show',
           title: '',

@@ -1,4 +1,4 @@
-import { Button, Empty } from 'antd'
+import { Button } from 'antd'
 import { Suspense, useState } from 'react'
 import { type DeliveryRecord, pageDeliveries, replayDeliveries, testType } from '../../../src/deliveries/contract.ts'
 import { eventTypes } from '../../../src/vocabulary/event-types.ts'
@@ -6,6 +6,7 @@ import { AllThatMatchButton } from '../acts/all-that-match.tsx'
 import { useMay } from '../api/session.tsx'
 import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
 import { ChoiceFilter, RangeFilter, useFilters } from '../ui/filter/filters.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { part } from '../ui/page/part.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
@@ -80,32 +81,21 @@ export function Page() {
 function Filters() {
   const t = useTexts()
   const words = useTypeWords()
-  const { values, set } = useFilters(filterNames)
+  const { values, of, range } = useFilters(filterNames)
   return (
     <FilterBar views="deliveries" values={values}>
-      <ApplicationFilter isOptional value={values.appId} onChange={(appId) => set({ appId })} />
-      <ChoiceFilter
-        label={t('status')}
-        value={values.status}
-        onChange={(status) => set({ status })}
-        choices={useStateChoices()}
-      />
+      <ApplicationFilter isOptional {...of('appId')} />
+      <ChoiceFilter label={t('status')} {...of('status')} choices={useStateChoices()} />
       <ChoiceFilter
         label={t('type')}
-        value={values.type}
-        onChange={(type) => set({ type })}
+        {...of('type')}
         choices={[
           { value: eventsOnly, label: t('eventsOnly') },
           ...[...eventTypes, testType].map((type) => ({ value: type, label: words(type) })),
         ]}
         width={200}
       />
-      <RangeFilter
-        label={t('eventTime')}
-        from={values.timeFrom}
-        to={values.timeTo}
-        onChange={(timeFrom, timeTo) => set({ timeFrom, timeTo })}
-      />
+      <RangeFilter label={t('eventTime')} {...range('timeFrom', 'timeTo')} />
     </FilterBar>
   )
 }
@@ -118,7 +108,8 @@ interface DeliveriesProps {
 
 function Deliveries({ appId, mayReplay, replayAll }: DeliveriesProps) {
   const t = useTexts()
-  const { values, clear, isNarrowed } = useFilters(filterNames)
+  const filters = useFilters(filterNames, ['appId'])
+  const { values } = filters
   const [keys, choose] = useSelection()
   const [opened, setOpened] = useState<DeliveryRecord>()
   const { status, isUndelivered } = statusAsked(values.status)
@@ -134,9 +125,8 @@ function Deliveries({ appId, mayReplay, replayAll }: DeliveriesProps) {
         input={{ ...values, status, ...(isUndelivered && { isDelivered: 'false' }) }}
         columns={useColumns(appId, setOpened)}
         rowKey={keyOf}
-        isNarrowed={isNarrowed(['appId'])}
-        clear={() => clear(['appId'])}
-        empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noneYet')} />}
+        filters={filters}
+        empty={<Nothing words={t('noneYet')} />}
         refetchInterval={refetchInterval}
         onRow={(delivery) => ({ onClick: () => setOpened(delivery) })}
         {...(mayReplay && { selection: { keys, onChange: (now) => choose(now as string[]) } })}
@@ -167,7 +157,7 @@ function useColumns(appId: string, open: (delivery: DeliveryRecord) => void): Co
   const wordsOf = (error: string | null) => (error === null ? t('unknown') : attemptWords(error))
   const application = useApplicationColumn<DeliveryRecord>(appId)
   return [
-    { key: 'time', title: t('eventTime'), dataIndex: 'time', className: 'number', isFixed: true },
+    { key: 'time', title: t('eventTime'), className: 'number', isFixed: true },
     {
       key: 'type',
       title: t('type'),
@@ -187,13 +177,7 @@ function useColumns(appId: string, open: (delivery: DeliveryRecord) => void): Co
     },
     ...application,
     { key: 'status', title: t('status'), render: (_, { status }) => <DeliveryState status={status} /> },
-    {
-      key: 'attempts',
-      title: t('attempts'),
-      dataIndex: 'attempts',
-      align: 'end',
-      className: 'number',
-    },
+    { key: 'attempts', title: t('attempts'), align: 'end', className: 'number' },
     {
       key: 'outcome',
       title: t('latestResponse'),
@@ -202,7 +186,7 @@ function useColumns(appId: string, open: (delivery: DeliveryRecord) => void): Co
         <OneLine text={responseStatus === null ? wordsOf(error) : `HTTP ${responseStatus}`} />
       ),
     },
-    { key: 'createTime', title: t('createTime'), dataIndex: 'createTime', className: 'number', isExtra: true },
+    { key: 'createTime', title: t('createTime'), className: 'number', isExtra: true },
     {
       key: 'nextAttemptTime',
       title: t('nextAttempt'),
@@ -224,7 +208,7 @@ function useColumns(appId: string, open: (delivery: DeliveryRecord) => void): Co
       render: (_, { finishTime }) => finishTime ?? t('unknown'),
       isExtra: true,
     },
-    { key: 'id', title: t('id'), dataIndex: 'id', className: 'number', isExtra: true },
+    { key: 'id', title: t('id'), className: 'number', isExtra: true },
     {
       key: 'eventId',
       title: t('eventId'),

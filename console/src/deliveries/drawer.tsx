@@ -179,7 +179,7 @@ function Attempts({ log }: { log: Attempt[] }) {
       empty={null}
       rows={log.map((attempt, index) => ({ ...attempt, number: index + 1 }))}
       columns={[
-        { key: 'time', title: t('time'), dataIndex: 'time', className: 'number' },
+        { key: 'time', title: t('time'), className: 'number' },
         {
           key: 'responseStatus',
           title: t('responseStatus'),

@@ -1,4 +1,4 @@
-import { Alert, Button, Empty, Modal, Skeleton } from 'antd'
+import { Alert, Button, Modal, Skeleton } from 'antd'
 import { useState } from 'react'
 import { Link, useParams } from 'react-router'
 import { type DeviceRecord, getDevice, updateDevice } from '../../../src/devices/contract.ts'
@@ -10,6 +10,7 @@ import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { DeviceSite } from '../placements/device-site.tsx'
 import { LinkButton } from '../ui/page/link-button.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { RefusalResult } from '../ui/page/refusal.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
@@ -242,7 +243,7 @@ function DeviceEvents({ appId, deviceNo }: DeviceKey) {
   const words = useTypeWords()
   const [shown, setShown] = useState<EventRecord>()
   const columns: Column<EventRecord>[] = [
-    { key: 'time', title: t('time'), dataIndex: 'time', className: 'number', isFixed: true },
+    { key: 'time', title: t('time'), className: 'number', isFixed: true },
     {
       key: 'event',
       title: t('event'),
@@ -272,7 +273,7 @@ function DeviceEvents({ appId, deviceNo }: DeviceKey) {
         columns={columns}
         rowKey={({ id }) => id}
         refetchInterval={refreshEvery}
-        empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noEvents')} />}
+        empty={<Nothing words={t('noEvents')} />}
       />
       <Modal
         open={shown !== undefined}

@@ -1,4 +1,4 @@
-import { Button, Empty } from 'antd'
+import { Button } from 'antd'
 import { Suspense, useState } from 'react'
 import { Link } from 'react-router'
 import { createDevice, createDevices, type DeviceRecord, pageDevices } from '../../../src/devices/contract.ts'
@@ -13,6 +13,7 @@ import { RegionFilter } from '../regions/cascader.tsx'
 import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
 import { ChoiceFilter, RangeFilter, TextFilter, useFilters } from '../ui/filter/filters.tsx'
 import { LinkButton } from '../ui/page/link-button.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { part } from '../ui/page/part.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
@@ -56,7 +57,7 @@ const moreFilters = [
   'timeFrom',
   'timeTo',
 ] as const
-const filters = [...mainFilters, ...moreFilters] as const
+const filterNames = [...mainFilters, ...moreFilters] as const
 
 /** The interval at which the states are read again, in milliseconds. */
 const refreshEvery = 10_000
@@ -109,7 +110,7 @@ export function Page() {
 function Filters({ appId, choose }: { appId: string; choose: (appId: string) => void }) {
   const t = useTexts()
   const devices = useDeviceTexts()
-  const { values, set } = useFilters(filters)
+  const { values, set, of, range } = useFilters(filterNames)
   const isMoreSet = moreFilters.some((name) => values[name] !== '')
   const [isOpen, setOpen] = useState(isMoreSet)
   // A view that is opened, or a link, may set what is folded: the user must see what narrows the list.
@@ -118,7 +119,7 @@ function Filters({ appId, choose }: { appId: string; choose: (appId: string) => 
     setWasMoreSet(isMoreSet)
     if (isMoreSet) setOpen(true)
   }
-  const text = (name: (typeof filters)[number], label: string, width = 130) => (
+  const text = (name: (typeof filterNames)[number], label: string, width = 130) => (
     <TextFilter
       label={label}
       value={values[name]}
@@ -127,7 +128,7 @@ function Filters({ appId, choose }: { appId: string; choose: (appId: string) => 
       width={width}
     />
   )
-  const choice = (name: (typeof filters)[number], label: string, choices: { value: string; label: string }[]) => (
+  const choice = (name: (typeof filterNames)[number], label: string, choices: { value: string; label: string }[]) => (
     <ChoiceFilter
       label={label}
       value={values[name]}
@@ -158,13 +159,7 @@ function Filters({ appId, choose }: { appId: string; choose: (appId: string) => 
         <>
           {text('modelName', devices('modelName'))}
           <RegionFilter values={values} onChange={set} />
-          <RangeFilter
-            label={devices('lastReport')}
-            from={values.lastReportFrom}
-            to={values.lastReportTo}
-            isOfSilence
-            onChange={(lastReportFrom, lastReportTo) => set({ lastReportFrom, lastReportTo })}
-          />
+          <RangeFilter label={devices('lastReport')} {...range('lastReportFrom', 'lastReportTo')} isOfSilence />
           {choice('hasReported', devices('hasReported'), [
             { value: 'true', label: devices('reportedOnce') },
             { value: 'false', label: devices('neverReported') },
@@ -173,13 +168,8 @@ function Filters({ appId, choose }: { appId: string; choose: (appId: string) => 
             { value: 'true', label: devices('placed') },
             { value: 'false', label: devices('placedNowhere') },
           ])}
-          {appId !== '' && <SiteFilter appId={appId} value={values.siteId} onChange={(siteId) => set({ siteId })} />}
-          <RangeFilter
-            label={t('createTime')}
-            from={values.timeFrom}
-            to={values.timeTo}
-            onChange={(timeFrom, timeTo) => set({ timeFrom, timeTo })}
-          />
+          {appId !== '' && <SiteFilter appId={appId} {...of('siteId')} />}
+          <RangeFilter label={t('createTime')} {...range('timeFrom', 'timeTo')} />
         </>
       )}
       <Button type="link" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
@@ -193,7 +183,8 @@ function DeviceRecords({ appId }: { appId: string }) {
   const t = useTexts()
   const may = useMay()
   const columns = useColumns(appId)
-  const { values, clear, isNarrowed } = useFilters(filters)
+  const filters = useFilters(filterNames)
+  const { values } = filters
   const [keys, choose] = useSelection()
   const maySelect = may(unbindDevices)
   return (
@@ -207,8 +198,7 @@ function DeviceRecords({ appId }: { appId: string }) {
       columns={columns}
       rowKey={keyOf}
       refetchInterval={refreshEvery}
-      isNarrowed={isNarrowed()}
-      clear={() => clear()}
+      filters={filters}
       {...(maySelect && { selection: { keys, onChange: (now) => choose(now as string[]) } })}
       footer={(found) => (
         <>
@@ -221,9 +211,9 @@ function DeviceRecords({ appId }: { appId: string }) {
         </>
       )}
       empty={
-        <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty')}>
+        <Nothing words={t('empty')}>
           {may(createDevice) && <Link to={paths.newDevice({ appId })}>{t('newDevice')}</Link>}
-        </Empty>
+        </Nothing>
       }
     />
   )
@@ -252,14 +242,7 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
         </Link>
       ),
     },
-    {
-      key: 'deviceNo',
-      sortBy: 'deviceNo',
-      title: devices('deviceNo'),
-      dataIndex: 'deviceNo',
-      className: 'mono brief-line',
-      most: 190,
-    },
+    { key: 'deviceNo', sortBy: 'deviceNo', title: devices('deviceNo'), className: 'mono brief-line', most: 190 },
     ...application.map((column) => ({ ...column, className: 'brief-beside' })),
     {
       key: 'onlineStatus',
@@ -331,26 +314,14 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
       isExtra: true,
       render: (_, { tag }) => <OneLine text={tag ?? t('unknown')} most={200} />,
     },
-    {
-      key: 'version',
-      title: devices('version'),
-      isExtra: true,
-      render: (_, { version }) => orUnknown(version),
-    },
+    { key: 'version', title: devices('version'), isExtra: true, render: (_, { version }) => orUnknown(version) },
     {
       key: 'statusRemark',
       title: devices('statusRemark'),
       isExtra: true,
       render: (_, { statusRemark }) => <OneLine text={statusRemark ?? t('unknown')} most={200} />,
     },
-    {
-      key: 'createTime',
-      sortBy: 'createTime',
-      title: t('createTime'),
-      dataIndex: 'createTime',
-      className: 'number',
-      isExtra: 1600,
-    },
+    { key: 'createTime', sortBy: 'createTime', title: t('createTime'), className: 'number', isExtra: 1600 },
   ]
 }
 

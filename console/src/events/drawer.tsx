@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
-import { Descriptions, Drawer, Empty, Typography } from 'antd'
+import { Descriptions, Drawer, Typography } from 'antd'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { getEvent, pageAudit, pageEvents } from '../../../src/events/contract.ts'
 import { call, useRead } from '../api/api.ts'
 import { useMay } from '../api/session.tsx'
 import { language, useLanguage } from '../language/index.ts'
 import { Loading } from '../ui/page/loading.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { RefusalResult } from '../ui/page/refusal.tsx'
 import { Actor } from '../ui/text/actor.tsx'
 import { ApplicationName } from '../ui/text/application-name.tsx'
@@ -66,9 +67,7 @@ export function EventDrawer({ shown, feedOf, onClose, words }: EventDrawerProps)
       {event !== undefined && <OneEvent event={event} words={words} />}
       {event === undefined && error !== null && <RefusalResult error={error} retry={() => void refetch()} />}
       {event === undefined && error === null && !isRead && <Loading />}
-      {event === undefined && error === null && isRead && (
-        <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('notFound')} />
-      )}
+      {event === undefined && error === null && isRead && <Nothing words={t('notFound')} />}
     </Drawer>
   )
 }

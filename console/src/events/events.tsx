@@ -1,4 +1,4 @@
-import { Button, Empty } from 'antd'
+import { Button } from 'antd'
 import { type ComponentProps, Suspense, useId, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { pageAudit, pageEvents } from '../../../src/events/contract.ts'
@@ -11,6 +11,7 @@ import { useChangeSearch } from '../ui/filter/address.ts'
 import { ApplicationFilter, NoApplication, useApplication } from '../ui/filter/application-picker.tsx'
 import { RangeFilter, TextFilter, useFilters } from '../ui/filter/filters.tsx'
 import { Select } from '../ui/form/fields.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { part } from '../ui/page/part.tsx'
 import { Parts } from '../ui/page/parts.tsx'
@@ -81,8 +82,8 @@ function Audit() {
   const t = useTexts()
   const words = useTypeWords()
   const { shown, open, close } = useOpenEvent()
-  const filters = useFilters([...auditFilters, 'tab'] as const)
-  const { values } = filters
+  const filters = useFilters([...auditFilters, 'tab'] as const, ['tab'])
+  const { values, of, range } = filters
   const { tab: _, ...narrowing } = values
   // Without `tab`, choosing an application would open the other tab.
   const set = (changes: Partial<typeof values>) => filters.set({ ...changes, tab: 'audit' })
@@ -100,7 +101,6 @@ function Audit() {
   const address: Column<AnyEvent> = {
     key: 'address',
     title: t('ipAddress'),
-    dataIndex: 'address',
     className: 'mono',
     isExtra: true,
   }
@@ -111,20 +111,10 @@ function Audit() {
       </p>
       <FilterBar views="audit" values={narrowing}>
         <ActorFilter actor={values.actor} actorId={values.actorId} onChange={set} />
-        <TypeFilter
-          types={[...eventTypes, ...platformEventTypes]}
-          value={values.type}
-          onChange={(type) => set({ type })}
-          hasStates
-        />
+        <TypeFilter types={[...eventTypes, ...platformEventTypes]} {...of('type')} hasStates />
         <ApplicationFilter isOptional value={values.appId} onChange={(appId) => set({ appId })} />
-        <TextFilter label={t('subject')} value={values.subject} onChange={(subject) => set({ subject })} />
-        <RangeFilter
-          label={t('time')}
-          from={values.timeFrom}
-          to={values.timeTo}
-          onChange={(timeFrom, timeTo) => set({ timeFrom, timeTo })}
-        />
+        <TextFilter label={t('subject')} {...of('subject')} />
+        <RangeFilter label={t('time')} {...range('timeFrom', 'timeTo')} />
       </FilterBar>
       <Records<AnyEvent, NonNullable<typeof pageAudit.body>, NonNullable<typeof pageAudit.query>, typeof pageAudit.data>
         name="audit"
@@ -133,9 +123,8 @@ function Audit() {
         input={{ ...narrowing, type: auditTypesOf(narrowing.type) }}
         columns={[...columns, application, address]}
         rowKey={keyOf}
-        isNarrowed={filters.isNarrowed(['tab'])}
-        clear={() => filters.clear(['tab'])}
-        empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('emptyAudit')} />}
+        filters={filters}
+        empty={<Nothing words={t('emptyAudit')} />}
         onRow={(event) => ({ onClick: () => open(event) })}
       />
       <Opened shown={shown} feedOf={undefined} onClose={close} words={words} />
@@ -151,32 +140,17 @@ function Feed() {
   const { shown, open, close } = useOpenEvent()
   const [appId, choose] = useApplication()
   const filters = useFilters(feedFilters)
-  const { values, set } = filters
+  const { values, of, range } = filters
   const columns = useColumns(open)
   return (
     <section className="card">
       <FilterBar views="events" values={{ appId, ...values }}>
         <ApplicationFilter value={appId} onChange={choose} />
-        <TypeFilter types={eventTypes} value={values.type} onChange={(type) => set({ type })} />
-        <TextFilter
-          label={t('deviceNo')}
-          value={values.deviceNo}
-          onChange={(deviceNo) => set({ deviceNo })}
-          meaning={plainCode}
-        />
-        <TextFilter label={t('siteId')} width={140} value={values.siteId} onChange={(siteId) => set({ siteId })} />
-        <TextFilter
-          label={t('billingRuleId')}
-          width={140}
-          value={values.billingRuleId}
-          onChange={(billingRuleId) => set({ billingRuleId })}
-        />
-        <RangeFilter
-          label={t('time')}
-          from={values.timeFrom}
-          to={values.timeTo}
-          onChange={(timeFrom, timeTo) => set({ timeFrom, timeTo })}
-        />
+        <TypeFilter types={eventTypes} {...of('type')} />
+        <TextFilter label={t('deviceNo')} {...of('deviceNo')} meaning={plainCode} />
+        <TextFilter label={t('siteId')} width={140} {...of('siteId')} />
+        <TextFilter label={t('billingRuleId')} width={140} {...of('billingRuleId')} />
+        <RangeFilter label={t('time')} {...range('timeFrom', 'timeTo')} />
       </FilterBar>
       {appId === '' ? (
         <NoApplication />
@@ -195,9 +169,8 @@ function Feed() {
           orderedBy="time"
           columns={columns}
           rowKey={keyOf}
-          isNarrowed={filters.isNarrowed()}
-          clear={() => filters.clear()}
-          empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noEventsHere')} />}
+          filters={filters}
+          empty={<Nothing words={t('noEventsHere')} />}
           onRow={(event) => ({ onClick: () => open(event) })}
         />
       )}
@@ -262,7 +235,7 @@ function useColumns(open: (event: EventName) => void): Column<AnyEvent>[] {
   const language = useLanguage()
   const words = useTypeWords()
   return [
-    { key: 'time', title: t('time'), dataIndex: 'time', className: 'number', isFixed: true },
+    { key: 'time', title: t('time'), className: 'number', isFixed: true },
     {
       key: 'type',
       title: t('event'),
@@ -306,6 +279,6 @@ function useColumns(open: (event: EventName) => void): Column<AnyEvent>[] {
         </span>
       ),
     },
-    { key: 'id', title: 'ID', dataIndex: 'id', className: 'number', isExtra: true },
+    { key: 'id', title: 'ID', className: 'number', isExtra: true },
   ]
 }

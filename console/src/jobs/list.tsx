@@ -1,10 +1,10 @@
-import { Empty } from 'antd'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import { jobStatusValues } from '../../../src/bulk/jobs/contract.ts'
 import type { Operation } from '../../../src/vocabulary/operation.ts'
 import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
 import { ChoiceFilter, RangeFilter, useFilters } from '../ui/filter/filters.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { actorColumn } from '../ui/text/actor.tsx'
@@ -17,7 +17,7 @@ import { useJobTexts } from './texts.ts'
 const refetchInterval = 5_000
 
 /** The filters of a list of jobs. */
-export const useJobFilters = () => useFilters(['appId', 'kind', 'status', 'timeFrom', 'timeTo'] as const)
+export const useJobFilters = () => useFilters(['appId', 'kind', 'status', 'timeFrom', 'timeTo'] as const, ['appId'])
 
 interface Words {
   /** What one job is called. */
@@ -47,26 +47,21 @@ interface JobListProps<One extends Job> {
 /** The recent jobs of a kind, of all applications or of one. */
 export function JobList<One extends Job>({ actions, next, ...list }: JobListProps<One>) {
   const t = useJobTexts()
-  const { values, set, clear, isNarrowed } = useJobFilters()
+  const filters = useJobFilters()
+  const { values, of, range } = filters
   const { name, operation, words, kinds } = list
   return (
     <PageFrame operation={operation} actions={actions}>
       <section className="card">
         <FilterBar views={name} values={values}>
-          <ApplicationFilter isOptional value={values.appId} onChange={(appId) => set({ appId })} />
-          <ChoiceFilter label={words.kind} value={values.kind} onChange={(kind) => set({ kind })} choices={kinds} />
+          <ApplicationFilter isOptional {...of('appId')} />
+          <ChoiceFilter label={words.kind} {...of('kind')} choices={kinds} />
           <ChoiceFilter
             label={t('status')}
-            value={values.status}
-            onChange={(status) => set({ status })}
+            {...of('status')}
             choices={jobStatusValues.map((value) => ({ value: String(value), label: t(`status_${value}`) }))}
           />
-          <RangeFilter
-            label={words.started}
-            from={values.timeFrom}
-            to={values.timeTo}
-            onChange={(timeFrom, timeTo) => set({ timeFrom, timeTo })}
-          />
+          <RangeFilter label={words.started} {...range('timeFrom', 'timeTo')} />
         </FilterBar>
         <p className="faint">{words.week}</p>
         <Records
@@ -76,13 +71,8 @@ export function JobList<One extends Job>({ actions, next, ...list }: JobListProp
           columns={useColumns(values.appId, list)}
           rowKey={({ id }) => id}
           refetchInterval={refetchInterval}
-          isNarrowed={isNarrowed(['appId'])}
-          clear={() => clear(['appId'])}
-          empty={
-            <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={words.none}>
-              {next}
-            </Empty>
-          }
+          filters={filters}
+          empty={<Nothing words={words.none}>{next}</Nothing>}
         />
       </section>
     </PageFrame>
@@ -98,12 +88,7 @@ function useColumns<One extends Job>(
   const t = useJobTexts()
   const application = useApplicationColumn<One>(chosen)
   return [
-    {
-      key: 'id',
-      title: words.one,
-      isFixed: true,
-      render: (_, job) => <Link to={pathOf(job.id)}>{titleOf(job)}</Link>,
-    },
+    { key: 'id', title: words.one, isFixed: true, render: (_, job) => <Link to={pathOf(job.id)}>{titleOf(job)}</Link> },
     ...application,
     {
       key: 'status',

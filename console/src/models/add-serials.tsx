@@ -236,11 +236,7 @@ function FaultTable({ faults }: { faults: RowFault[] }) {
             { key: 'row', title: t('row'), align: 'end', className: 'number', render: (_, { row }) => row + 1 },
             { key: 'deviceNo', title: t('deviceNo'), className: 'mono', render: (_, { entry }) => entry?.deviceNo },
             { key: 'modelName', title: t('modelName'), render: (_, { entry }) => entry?.modelName },
-            {
-              key: 'fault',
-              title: t('fault'),
-              render: (_, { field, words }) => `${t(field)}: ${words}`,
-            },
+            { key: 'fault', title: t('fault'), render: (_, { field, words }) => `${t(field)}: ${words}` },
           ]}
         />
       </Wide>

@@ -1,4 +1,4 @@
-import { Alert, Button, Empty } from 'antd'
+import { Alert, Button } from 'antd'
 import { useState } from 'react'
 import {
   deleteDeviceInventory,
@@ -16,6 +16,7 @@ import { Confirm } from '../ui/dialog/confirm.tsx'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { TextFilter, useFilters } from '../ui/filter/filters.tsx'
 import { LinkButton } from '../ui/page/link-button.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { FilterBar } from '../views/filter-bar.tsx'
 import { AddSerials } from './add-serials.tsx'
@@ -47,21 +48,22 @@ const useTexts = defineTexts(
   },
 )
 
-const filters = ['deviceNo', 'modelName'] as const
+const filterNames = ['deviceNo', 'modelName'] as const
 
 /** The inventory: serial numbers with their models. */
 export function Inventory() {
   const t = useTexts()
   const may = useMay()
-  const { values, set, clear, isNarrowed } = useFilters(filters)
+  const filters = useFilters(filterNames)
+  const { values, of } = filters
   const [isAdding, setAdding] = useState(false)
   const [deleted, setDeleted] = useState<InventoryEntry>()
   const remove = useWrite(deleteDeviceInventory)
   const isRequired = useRead(getSettings, {}).data?.inventoryPolicy === 'required'
   const columns: Column<InventoryEntry>[] = [
-    { key: 'deviceNo', title: t('deviceNo'), dataIndex: 'deviceNo', className: 'mono', isFixed: true, most: 300 },
-    { key: 'modelName', title: t('modelName'), dataIndex: 'modelName', most: 300 },
-    { key: 'createTime', title: t('createTime'), dataIndex: 'createTime', className: 'number' },
+    { key: 'deviceNo', title: t('deviceNo'), className: 'mono', isFixed: true, most: 300 },
+    { key: 'modelName', title: t('modelName'), most: 300 },
+    { key: 'createTime', title: t('createTime'), className: 'number' },
   ]
   const actions: Column<InventoryEntry> = {
     key: 'actions',
@@ -90,17 +92,8 @@ export function Inventory() {
           )
         }
       >
-        <TextFilter
-          label={t('deviceNo')}
-          value={values.deviceNo}
-          onChange={(value) => set({ deviceNo: plainCode(value) })}
-          meaning={plainCode}
-        />
-        <TextFilter
-          label={t('modelName')}
-          value={values.modelName}
-          onChange={(value) => set({ modelName: value.trim() })}
-        />
+        <TextFilter label={t('deviceNo')} {...of('deviceNo')} meaning={plainCode} />
+        <TextFilter label={t('modelName')} {...of('modelName')} />
       </FilterBar>
       <Records
         name="inventory"
@@ -108,9 +101,8 @@ export function Inventory() {
         input={values}
         columns={may(deleteDeviceInventory) ? [...columns, actions] : columns}
         rowKey={({ deviceNo }) => deviceNo}
-        isNarrowed={isNarrowed()}
-        clear={() => clear()}
-        empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty')} />}
+        filters={filters}
+        empty={<Nothing words={t('empty')} />}
       />
       <AddSerials isOpen={isAdding} close={() => setAdding(false)} />
       <Confirm

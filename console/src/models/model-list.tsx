@@ -1,4 +1,4 @@
-import { Alert, Button, Empty, Form, Input } from 'antd'
+import { Alert, Button, Form, Input } from 'antd'
 import { useState } from 'react'
 import {
   type DeviceModelRecord,
@@ -16,6 +16,7 @@ import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { TextFilter, useFilters } from '../ui/filter/filters.tsx'
 import { FormDrawer } from '../ui/form/form-drawer.tsx'
 import { RecordForm, type Sending } from '../ui/form/record-form.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { FilterBar } from '../views/filter-bar.tsx'
 
@@ -57,13 +58,14 @@ const useTexts = defineTexts(
   },
 )
 
-const filters = ['serialPrefix', 'modelName'] as const
+const filterNames = ['serialPrefix', 'modelName'] as const
 
 /** The device models, by serial prefix. */
 export function Models() {
   const t = useTexts()
   const may = useMay()
-  const { values, set, clear, isNarrowed } = useFilters(filters)
+  const filters = useFilters(filterNames)
+  const { values, of } = filters
   const [edited, setEdited] = useState<DeviceModelRecord | 'new'>()
   const [deleted, setDeleted] = useState<DeviceModelRecord>()
   const remove = useWrite(deleteDeviceModel)
@@ -84,16 +86,8 @@ export function Models() {
           )
         }
       >
-        <TextFilter
-          label={t('serialPrefix')}
-          value={values.serialPrefix}
-          onChange={(value) => set({ serialPrefix: value.trim() })}
-        />
-        <TextFilter
-          label={t('modelName')}
-          value={values.modelName}
-          onChange={(value) => set({ modelName: value.trim() })}
-        />
+        <TextFilter label={t('serialPrefix')} {...of('serialPrefix')} />
+        <TextFilter label={t('modelName')} {...of('modelName')} />
       </FilterBar>
       <Records
         name="models"
@@ -101,9 +95,8 @@ export function Models() {
         input={values}
         columns={columns}
         rowKey={({ serialPrefix }) => serialPrefix}
-        isNarrowed={isNarrowed()}
-        clear={() => clear()}
-        empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty')} />}
+        filters={filters}
+        empty={<Nothing words={t('empty')} />}
       />
       <ModelDialog edited={edited} close={() => setEdited(undefined)} />
       <Confirm
@@ -140,28 +133,16 @@ function useColumns(
         <Picture key={productPictureUrl} url={productPictureUrl} alt={t('pictureOf', { name: modelName })} size={36} />
       ),
     },
-    {
-      key: 'serialPrefix',
-      title: t('serialPrefix'),
-      dataIndex: 'serialPrefix',
-      className: 'mono',
-      isFixed: true,
-      most: 160,
-    },
-    { key: 'modelName', title: t('modelName'), dataIndex: 'modelName', isFixed: true, most: 160 },
+    { key: 'serialPrefix', title: t('serialPrefix'), className: 'mono', isFixed: true, most: 160 },
+    { key: 'modelName', title: t('modelName'), isFixed: true, most: 160 },
     {
       key: 'deviceTypeName',
       title: t('deviceTypeName'),
       most: 160,
       render: (_, model) => model.deviceTypeName ?? t('unknown'),
     },
-    {
-      key: 'deviceType',
-      title: t('type'),
-      most: 120,
-      render: (_, model) => model.deviceType ?? t('unknown'),
-    },
-    { key: 'createTime', title: t('createTime'), dataIndex: 'createTime', className: 'number' },
+    { key: 'deviceType', title: t('type'), most: 120, render: (_, model) => model.deviceType ?? t('unknown') },
+    { key: 'createTime', title: t('createTime'), className: 'number' },
   ]
   if (!may(saveDeviceModel)) return columns
   return [

@@ -1,4 +1,4 @@
-import { Button, DatePicker, Empty, Form, Space } from 'antd'
+import { Button, DatePicker, Form, Space } from 'antd'
 import dayjs, { type Dayjs } from 'dayjs'
 import { useState } from 'react'
 import type { Static } from 'typebox'
@@ -18,6 +18,7 @@ import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { useFilters } from '../ui/filter/filters.tsx'
 import { FormDrawer } from '../ui/form/form-drawer.tsx'
 import { RecordForm } from '../ui/form/record-form.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { leastForNames } from '../ui/table/rows.tsx'
 import { SecretOnce } from '../ui/text/secret.tsx'
@@ -34,7 +35,8 @@ type Made = Static<typeof createOperatorKey.data>
 /** The operator keys, by which programs act for the platform. */
 export function Keys() {
   const t = useTexts()
-  const { values, clear, isNarrowed } = useFilters(['operatorId'] as const)
+  const filters = useFilters(['operatorId'] as const)
+  const { values } = filters
   const { operatorId } = values
   const owner = useRead(getOperator, { id: Number(operatorId) }, { enabled: operatorId !== '' })
   const [isCreating, setCreating] = useState(false)
@@ -48,7 +50,7 @@ export function Keys() {
         {operatorId !== '' && (
           <span>
             {t('onlyKeysOf', { name: owner.data?.name ?? operatorId })}{' '}
-            <Button size="small" onClick={() => clear()}>
+            <Button size="small" onClick={filters.clear}>
               {t('clearFilters')}
             </Button>
           </span>
@@ -64,9 +66,8 @@ export function Keys() {
         input={values}
         columns={columns}
         rowKey={({ id }) => id}
-        isNarrowed={isNarrowed()}
-        clear={() => clear()}
-        empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noKeys')} />}
+        filters={filters}
+        empty={<Nothing words={t('noKeys')} />}
       />
       <FormDrawer isOpen={isCreating} onClose={() => setCreating(false)} title={t('newKey')}>
         <CreateKey
@@ -94,7 +95,7 @@ function useColumns(
 ): Column<OperatorKeyRecord>[] {
   const t = useTexts()
   return [
-    { key: 'name', title: t('name'), dataIndex: 'name', isFixed: true, most: 160, least: leastForNames },
+    { key: 'name', title: t('name'), isFixed: true, most: 160, least: leastForNames },
     { key: 'role', title: t('role'), render: (_, { role }) => t(`role_${role}` as 'role_admin') },
     {
       key: 'status',
@@ -110,9 +111,9 @@ function useColumns(
       least: leastForNames,
       render: (_, { operatorName }) => operatorName ?? <span className="faint">{t('nothing')}</span>,
     },
-    { key: 'createdBy', title: t('createdBy'), dataIndex: 'createdBy', className: 'mono', isExtra: true },
-    { key: 'createTime', title: t('createTime'), dataIndex: 'createTime', className: 'number', isExtra: 1440 },
-    { key: 'expireTime', title: t('expireTime'), dataIndex: 'expireTime', className: 'number' },
+    { key: 'createdBy', title: t('createdBy'), className: 'mono', isExtra: true },
+    { key: 'createTime', title: t('createTime'), className: 'number', isExtra: 1440 },
+    { key: 'expireTime', title: t('expireTime'), className: 'number' },
     {
       key: 'lastUseTime',
       title: t('lastUse'),

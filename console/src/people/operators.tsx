@@ -1,5 +1,5 @@
 import { EllipsisOutlined } from '@ant-design/icons'
-import { Button, Empty, Space } from 'antd'
+import { Button, Space } from 'antd'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import {
@@ -17,6 +17,7 @@ import { Dropdown } from '../ui/dialog/dropdown.tsx'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
 import { ChoiceFilter, TextFilter, useFilters } from '../ui/filter/filters.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { leastForNames } from '../ui/table/rows.tsx'
 import { ApplicationName } from '../ui/text/application-name.tsx'
@@ -42,7 +43,8 @@ interface SetUp {
 /** The accounts of people. */
 export function Operators() {
   const t = useTexts()
-  const { values, set, clear, isNarrowed } = useFilters(['name', 'role', 'status', 'appId'] as const)
+  const filters = useFilters(['name', 'role', 'status', 'appId'] as const)
+  const { values, of } = filters
   const [dialog, setDialog] = useState<OpenDialog>()
   const [setUp, setSetUp] = useState<SetUp>()
   const columns = useColumns(setDialog)
@@ -60,11 +62,10 @@ export function Operators() {
           </Button>
         }
       >
-        <TextFilter label={t('name')} value={values.name} onChange={(name) => set({ name })} />
+        <TextFilter label={t('name')} {...of('name')} />
         <ChoiceFilter
           label={t('role')}
-          value={values.role}
-          onChange={(role) => set({ role })}
+          {...of('role')}
           choices={(['admin', 'operator', 'viewer', 'developer'] as const).map((value) => ({
             value,
             label: t(`role_${value}`),
@@ -72,14 +73,13 @@ export function Operators() {
         />
         <ChoiceFilter
           label={t('status')}
-          value={values.status}
-          onChange={(status) => set({ status })}
+          {...of('status')}
           choices={[
             { value: '1', label: t('active') },
             { value: '2', label: t('disabled') },
           ]}
         />
-        <ApplicationFilter isOptional value={values.appId} onChange={(appId) => set({ appId })} />
+        <ApplicationFilter isOptional {...of('appId')} />
       </FilterBar>
       <Records
         name="operators"
@@ -87,9 +87,8 @@ export function Operators() {
         input={values}
         columns={columns}
         rowKey={({ id }) => id}
-        isNarrowed={isNarrowed()}
-        clear={() => clear()}
-        empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noOperators')} />}
+        filters={filters}
+        empty={<Nothing words={t('noOperators')} />}
       />
       <CreateOperator
         isOpen={dialog?.kind === 'create'}
@@ -120,8 +119,8 @@ export function Operators() {
 function useColumns(start: (dialog: OpenDialog) => void): Column<OperatorRecord>[] {
   const t = useTexts()
   return [
-    { key: 'name', title: t('name'), dataIndex: 'name', isFixed: true, most: 200, least: leastForNames },
-    { key: 'id', title: 'ID', dataIndex: 'id', className: 'number', isExtra: true },
+    { key: 'name', title: t('name'), isFixed: true, most: 200, least: leastForNames },
+    { key: 'id', title: 'ID', className: 'number', isExtra: true },
     { key: 'role', title: t('role'), render: (_, { role }) => t(`role_${role}` as 'role_admin') },
     { key: 'status', title: t('status'), render: (_, operator) => <AccountState operator={operator} /> },
     {
@@ -146,7 +145,6 @@ function useColumns(start: (dialog: OpenDialog) => void): Column<OperatorRecord>
     {
       key: 'createTime',
       title: t('createTime'),
-      dataIndex: 'createTime',
       className: 'number',
       // Hidden by default: with this column, the actions would not fit into a window of usual width.
       isExtra: true,

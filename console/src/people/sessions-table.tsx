@@ -17,12 +17,11 @@ interface SessionsTableProps {
   input: Record<string, unknown>
   /** Whether all sessions are the user's own; the table then has no column of their owners. */
   isOwn?: boolean
-  isNarrowed?: boolean
-  clear?: () => void
+  filters?: { isNarrowed: boolean; clear: () => void }
 }
 
 /** Sessions, each with a button to end it. The current one ends by signing out. */
-export function SessionsTable({ name, input, isOwn = false, isNarrowed, clear }: SessionsTableProps) {
+export function SessionsTable({ name, input, isOwn = false, filters }: SessionsTableProps) {
   const t = useTexts()
   const end = useWrite(deleteSession)
   const [chosen, setChosen] = useState<SessionRecord>()
@@ -35,8 +34,7 @@ export function SessionsTable({ name, input, isOwn = false, isNarrowed, clear }:
         input={input}
         columns={columns}
         rowKey={({ id }) => id ?? 0}
-        isNarrowed={isNarrowed}
-        clear={clear}
+        filters={filters}
       />
       <Confirm
         isOpen={chosen !== undefined}
@@ -59,12 +57,8 @@ function useColumns(isOwn: boolean, choose: (session: SessionRecord) => void): C
   const t = useTexts()
   const { id: own } = useSession()
   const holder: Column<SessionRecord>[] = [
-    { key: 'name', title: t('who'), dataIndex: 'name', isFixed: true, most: 200 },
-    {
-      key: 'kind',
-      title: t('kind'),
-      render: (_, { operatorId }) => t(operatorId === null ? 'key' : 'account'),
-    },
+    { key: 'name', title: t('who'), isFixed: true, most: 200 },
+    { key: 'kind', title: t('kind'), render: (_, { operatorId }) => t(operatorId === null ? 'key' : 'account') },
     { key: 'role', title: t('role'), render: (_, { role }) => t(`role_${role}` as 'role_admin') },
   ]
   return [
@@ -79,10 +73,10 @@ function useColumns(isOwn: boolean, choose: (session: SessionRecord) => void): C
       title: t('signInMethod'),
       render: (_, { method }) => method && t(`method_${method}` as 'method_passkey'),
     },
-    { key: 'address', title: t('ipAddress'), dataIndex: 'address', className: 'mono' },
-    { key: 'createTime', title: t('began'), dataIndex: 'createTime', className: 'number' },
-    { key: 'seenTime', title: t('lastUse'), dataIndex: 'seenTime', className: 'number' },
-    { key: 'expireTime', title: t('expireTime'), dataIndex: 'expireTime', className: 'number', isExtra: true },
+    { key: 'address', title: t('ipAddress'), className: 'mono' },
+    { key: 'createTime', title: t('began'), className: 'number' },
+    { key: 'seenTime', title: t('lastUse'), className: 'number' },
+    { key: 'expireTime', title: t('expireTime'), className: 'number', isExtra: true },
     {
       key: 'actions',
       title: t('actions'),

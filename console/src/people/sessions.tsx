@@ -6,18 +6,19 @@ import { useTexts } from './texts.ts'
 /** All sessions of the platform. */
 export function Sessions() {
   const t = useTexts()
-  const { values, clear, isNarrowed } = useFilters(['operatorId'] as const)
+  const filters = useFilters(['operatorId'] as const)
+  const { values } = filters
   return (
     <section className="card">
       {values.operatorId !== '' && (
         <p style={{ marginTop: 0 }}>
           {t('onlyOne', { id: values.operatorId })}{' '}
-          <Button size="small" onClick={() => clear()}>
+          <Button size="small" onClick={filters.clear}>
             {t('clearFilters')}
           </Button>
         </p>
       )}
-      <SessionsTable name="everySession" input={values} isNarrowed={isNarrowed()} clear={() => clear()} />
+      <SessionsTable name="everySession" input={values} filters={filters} />
     </section>
   )
 }

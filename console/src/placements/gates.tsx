@@ -1,4 +1,4 @@
-import { Button, Empty } from 'antd'
+import { Button } from 'antd'
 import { Suspense, useState } from 'react'
 import { Link } from 'react-router'
 import {
@@ -12,6 +12,7 @@ import { useRead } from '../api/api.ts'
 import { useMay } from '../api/session.tsx'
 import { paths } from '../paths.ts'
 import { Loading } from '../ui/page/loading.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { part } from '../ui/page/part.tsx'
 import { RefusalResult } from '../ui/page/refusal.tsx'
 import { leastForNames, OneLine, Rows, type RowsColumn } from '../ui/table/rows.tsx'
@@ -163,7 +164,7 @@ function GateRows({ gates, ask }: { gates: PlacedDeviceRecord[]; ask: (asked: As
       columns={columns}
       rows={gates}
       rowKey={({ deviceNo }) => deviceNo}
-      empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noGates')} />}
+      empty={<Nothing words={t('noGates')} />}
     />
   )
 }

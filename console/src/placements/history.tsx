@@ -54,7 +54,7 @@ function HistoryRows({ title, filter }: HistoryProps) {
       least: leastForNames,
       render: (_, { laneType, laneName }) => <Lane {...{ laneType, laneName }} />,
     },
-    { key: 'placedTime', title: t('since'), dataIndex: 'placedTime', className: 'number' },
+    { key: 'placedTime', title: t('since'), className: 'number' },
     {
       key: 'removedTime',
       title: t('until'),

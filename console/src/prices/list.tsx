@@ -1,4 +1,4 @@
-import { Button, Empty } from 'antd'
+import { Button } from 'antd'
 import { Suspense, useState } from 'react'
 import {
   cancelPriceChange,
@@ -14,6 +14,7 @@ import { RuleFilter } from '../pricing/rule-picker.tsx'
 import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
 import { ChoiceFilter, RangeFilter, useFilters } from '../ui/filter/filters.tsx'
 import { LinkButton } from '../ui/page/link-button.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { part } from '../ui/page/part.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
@@ -34,7 +35,8 @@ const filterNames = ['appId', 'status', 'billingRuleId', 'siteId', 'timeFrom', '
 /** The price changes of all applications, or of one. */
 export function Page() {
   const t = useTexts()
-  const { values, set, clear, isNarrowed } = useFilters(filterNames)
+  const filters = useFilters(filterNames, ['appId'])
+  const { values, set, of, range } = filters
   const { appId } = values
   const [asked, setAsked] = useState<{ act: 'cancel' | 'undo'; change: PriceChangeRecord }>()
   const close = () => setAsked(undefined)
@@ -52,26 +54,16 @@ export function Page() {
           />
           <ChoiceFilter
             label={t('status')}
-            value={values.status}
-            onChange={(status) => set({ status })}
+            {...of('status')}
             choices={([1, 2, 3] as const).map((value) => ({ value: String(value), label: t(`status_${value}`) }))}
           />
           {appId !== '' && (
             <>
-              <RuleFilter
-                appId={appId}
-                value={values.billingRuleId}
-                onChange={(billingRuleId) => set({ billingRuleId })}
-              />
-              <SiteFilter appId={appId} value={values.siteId} onChange={(siteId) => set({ siteId })} />
+              <RuleFilter appId={appId} {...of('billingRuleId')} />
+              <SiteFilter appId={appId} {...of('siteId')} />
             </>
           )}
-          <RangeFilter
-            label={t('effective')}
-            from={values.timeFrom}
-            to={values.timeTo}
-            onChange={(timeFrom, timeTo) => set({ timeFrom, timeTo })}
-          />
+          <RangeFilter label={t('effective')} {...range('timeFrom', 'timeTo')} />
         </FilterBar>
         {appId === '' && <p className="faint">{t('orderAcross')}</p>}
         <Records
@@ -83,9 +75,8 @@ export function Page() {
           columns={useColumns(appId, (act, change) => setAsked({ act, change }))}
           rowKey={(change) => `${change.appId} ${change.id}`}
           refetchInterval={30_000}
-          isNarrowed={isNarrowed(['appId'])}
-          clear={() => clear(['appId'])}
-          empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('none')} />}
+          filters={filters}
+          empty={<Nothing words={t('none')} />}
         />
       </section>
       <Suspense fallback={null}>
@@ -122,11 +113,7 @@ function useColumns(appId: string, ask: Ask): Column<PriceChangeRecord>[] {
       least: leastForNames,
       render: (_, change) => <ChangeInWords change={change} />,
     },
-    {
-      key: 'status',
-      title: t('status'),
-      render: (_, change, among) => <StateAfter change={change} among={among} />,
-    },
+    { key: 'status', title: t('status'), render: (_, change, among) => <StateAfter change={change} among={among} /> },
     {
       key: 'reason',
       title: t('reason'),
@@ -142,8 +129,8 @@ function useColumns(appId: string, ask: Ask): Column<PriceChangeRecord>[] {
       isExtra: 1200,
       render: (_, change) => <Actors change={change} />,
     },
-    { key: 'createTime', title: t('created'), dataIndex: 'createTime', className: 'number', isExtra: 1600 },
-    { key: 'id', title: 'ID', dataIndex: 'id', className: 'number', isExtra: true },
+    { key: 'createTime', title: t('created'), className: 'number', isExtra: 1600 },
+    { key: 'id', title: 'ID', className: 'number', isExtra: true },
     {
       key: 'actions',
       title: t('actions'),

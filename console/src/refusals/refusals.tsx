@@ -1,4 +1,3 @@
-import { Empty } from 'antd'
 import { Link } from 'react-router'
 import { pageRefusals, type RefusalRecord } from '../../../src/events/refusal-log/contract.ts'
 import { refusals } from '../../../src/vocabulary/refusals.ts'
@@ -6,6 +5,7 @@ import { defineTexts, useLanguage } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
 import { ChoiceFilter, RangeFilter, TextFilter, useFilters } from '../ui/filter/filters.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { actorColumn } from '../ui/text/actor.tsx'
@@ -36,31 +36,26 @@ const filterNames = ['appId', 'deviceNo', 'code', 'requestId', 'timeFrom', 'time
 /** The log of refused writes, of all applications or of one. */
 export function Page() {
   const t = useTexts()
-  const { values, set, clear, isNarrowed } = useFilters(filterNames)
+  const filters = useFilters(filterNames, ['appId'])
+  const { values, of, range } = filters
   const language = useLanguage()
   return (
     <PageFrame operation={pageRefusals}>
       <section className="card">
         <FilterBar views="refusals" values={values}>
-          <ApplicationFilter isOptional value={values.appId} onChange={(appId) => set({ appId })} />
-          <TextFilter label={t('deviceNo')} value={values.deviceNo} onChange={(deviceNo) => set({ deviceNo })} />
+          <ApplicationFilter isOptional {...of('appId')} />
+          <TextFilter label={t('deviceNo')} {...of('deviceNo')} />
           <ChoiceFilter
             label={t('reason')}
-            value={values.code}
-            onChange={(code) => set({ code })}
+            {...of('code')}
             choices={Object.values(refusals).map(({ code, [language]: words }) => ({
               value: String(code),
               label: `${code} ${words}`,
             }))}
             width={200}
           />
-          <TextFilter label={t('requestId')} value={values.requestId} onChange={(requestId) => set({ requestId })} />
-          <RangeFilter
-            label={t('time')}
-            from={values.timeFrom}
-            to={values.timeTo}
-            onChange={(timeFrom, timeTo) => set({ timeFrom, timeTo })}
-          />
+          <TextFilter label={t('requestId')} {...of('requestId')} />
+          <RangeFilter label={t('time')} {...range('timeFrom', 'timeTo')} />
         </FilterBar>
         <p className="faint">{t('hint')}</p>
         <Records
@@ -70,9 +65,8 @@ export function Page() {
           input={{ ...values, sort: 'time', order: 'desc' }}
           columns={useColumns(values.appId)}
           rowKey={keyOf}
-          isNarrowed={isNarrowed(['appId'])}
-          clear={() => clear(['appId'])}
-          empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('none')} />}
+          filters={filters}
+          empty={<Nothing words={t('none')} />}
         />
       </section>
     </PageFrame>
@@ -94,7 +88,7 @@ function useColumns(appId: string): Column<RefusalRecord>[] {
   const language = useLanguage()
   const application = useApplicationColumn<RefusalRecord>(appId)
   return [
-    { key: 'time', title: t('time'), dataIndex: 'time', className: 'number', isFixed: true },
+    { key: 'time', title: t('time'), className: 'number', isFixed: true },
     ...application,
     {
       key: 'subject',
@@ -110,7 +104,7 @@ function useColumns(appId: string): Column<RefusalRecord>[] {
       render: (_, { operation }) => <span title={operation}>{operationWords[operation]?.[language] ?? operation}</span>,
     },
     { ...actorColumn<RefusalRecord>(t('by')), isExtra: true },
-    { key: 'requestId', title: t('requestId'), dataIndex: 'requestId', className: 'mono', isExtra: true },
+    { key: 'requestId', title: t('requestId'), className: 'mono', isExtra: true },
   ]
 }
 

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Empty, Form, Input, Tag } from 'antd'
+import { Button, Checkbox, Form, Input, Tag } from 'antd'
 import { useState } from 'react'
 import { deleteRegion, pageRegions, type SavedRegionRecord, saveRegion } from '../../../src/regions/contract.ts'
 import { lengths } from '../../../src/vocabulary/values.ts'
@@ -10,6 +10,7 @@ import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { TextFilter, useFilters } from '../ui/filter/filters.tsx'
 import { FormDrawer } from '../ui/form/form-drawer.tsx'
 import { RecordForm } from '../ui/form/record-form.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { FilterBar } from '../views/filter-bar.tsx'
@@ -56,13 +57,14 @@ const useTexts = defineTexts(
   },
 )
 
-const filters = ['code', 'name'] as const
+const filterNames = ['code', 'name'] as const
 
 /** The regions that operators have saved. */
 export function Page() {
   const t = useTexts()
   const may = useMay()
-  const { values, set, clear, isNarrowed } = useFilters(filters)
+  const filters = useFilters(filterNames)
+  const { values, of } = filters
   const [edited, setEdited] = useState<SavedRegionRecord | 'new'>()
   const [deleted, setDeleted] = useState<SavedRegionRecord>()
   const remove = useWrite(deleteRegion)
@@ -84,8 +86,8 @@ export function Page() {
             )
           }
         >
-          <TextFilter label={t('code')} value={values.code} onChange={(value) => set({ code: value.trim() })} />
-          <TextFilter label={t('name')} value={values.name} onChange={(value) => set({ name: value.trim() })} />
+          <TextFilter label={t('code')} {...of('code')} />
+          <TextFilter label={t('name')} {...of('name')} />
         </FilterBar>
         <Records
           name="regions"
@@ -93,9 +95,8 @@ export function Page() {
           input={values}
           columns={columns}
           rowKey={({ code }) => code}
-          isNarrowed={isNarrowed()}
-          clear={() => clear()}
-          empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty')} />}
+          filters={filters}
+          empty={<Nothing words={t('empty')} />}
         />
       </section>
       <FormDrawer
@@ -131,16 +132,12 @@ function useColumns(
   const t = useTexts()
   const may = useMay()
   const columns: Column<SavedRegionRecord>[] = [
-    { key: 'code', title: t('code'), dataIndex: 'code', className: 'mono', isFixed: true },
-    { key: 'name', title: t('name'), dataIndex: 'name', isFixed: true, most: 200 },
+    { key: 'code', title: t('code'), className: 'mono', isFixed: true },
+    { key: 'name', title: t('name'), isFixed: true, most: 200 },
     { key: 'builtInName', title: t('builtInName'), most: 200, render: (_, region) => region.builtInName ?? '–' },
     { key: 'parentCode', title: t('parentCode'), className: 'mono', render: (_, region) => region.parentCode ?? '–' },
-    {
-      key: 'status',
-      title: t('status'),
-      render: (_, { isEnded }) => <Tag>{isEnded ? t('ended') : t('current')}</Tag>,
-    },
-    { key: 'createTime', title: t('createTime'), dataIndex: 'createTime', className: 'number' },
+    { key: 'status', title: t('status'), render: (_, { isEnded }) => <Tag>{isEnded ? t('ended') : t('current')}</Tag> },
+    { key: 'createTime', title: t('createTime'), className: 'number' },
   ]
   if (!may(saveRegion)) return columns
   return [

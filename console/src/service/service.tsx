@@ -1,6 +1,7 @@
-import { Alert, Button, Empty } from 'antd'
+import { Alert, Button } from 'antd'
 import { useState } from 'react'
 import type { Static } from 'typebox'
+import { Nothing } from '../ui/page/nothing.tsx'
 import './service.css'
 import type { FindingRecord } from '../../../src/service/contract.ts'
 import { getServiceDetail, type SettingInForce, type TableSize } from '../../../src/service/detail/contract.ts'
@@ -55,11 +56,7 @@ function Service() {
         </section>
         <section className="card">
           <h2>{t('forecast')}</h2>
-          {forecast === null ? (
-            <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('forecastUnknown')} />
-          ) : (
-            <Year forecast={forecast} />
-          )}
+          {forecast === null ? <Nothing words={t('forecastUnknown')} /> : <Year forecast={forecast} />}
         </section>
       </div>
       {settings !== null && (
@@ -131,7 +128,7 @@ function Tables({ tables }: { tables: TableSize[] }) {
         rows={isWhole ? tables : tables.slice(0, shownTables)}
         empty={null}
         columns={[
-          { key: 'table', title: t('table'), dataIndex: 'name', className: 'mono' },
+          { key: 'name', title: t('table'), className: 'mono' },
           {
             key: 'rows',
             title: t('rowCount'),
@@ -201,15 +198,10 @@ function Settings({ settings }: { settings: SettingInForce[] }) {
         isSmall
         rowKey={({ name }) => name}
         rows={isWhole ? settings : settings.filter(({ isSet }) => isSet)}
-        empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('allByDefault')} />}
+        empty={<Nothing words={t('allByDefault')} />}
         columns={[
-          { key: 'name', title: t('name'), dataIndex: 'name', className: 'mono' },
-          {
-            key: 'value',
-            title: t('value'),
-            most: 460,
-            render: (_, setting) => <Value setting={setting} />,
-          },
+          { key: 'name', title: t('name'), className: 'mono' },
+          { key: 'value', title: t('value'), most: 460, render: (_, setting) => <Value setting={setting} /> },
           {
             key: 'isSet',
             title: t('isSet'),

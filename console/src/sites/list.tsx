@@ -1,5 +1,5 @@
 import { PlusOutlined } from '@ant-design/icons'
-import { Button, Empty } from 'antd'
+import { Button } from 'antd'
 import { Suspense } from 'react'
 import { Link } from 'react-router'
 import { pageSites, type SiteRecord, saveSite, updateSite } from '../../../src/sites/contract.ts'
@@ -15,6 +15,7 @@ import { RegionFilter } from '../regions/cascader.tsx'
 import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
 import { ChoiceFilter, RangeFilter, TextFilter, useFilters } from '../ui/filter/filters.tsx'
 import { LinkButton } from '../ui/page/link-button.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { useApplicationColumn } from '../ui/text/application-name.tsx'
@@ -75,19 +76,12 @@ export function Page() {
 
 function Sites() {
   const t = useTexts()
-  const { values, set, clear, isNarrowed } = useFilters([...filterNames, ...frameNames])
+  const filters = useFilters([...filterNames, ...frameNames], frameNames)
+  const { values, set, of, range } = filters
   const { view: asked, ...input } = values
   const view = asked || stored(viewKey)
   const { appId } = values
-  const rows = (
-    <Rows
-      appId={appId}
-      input={input}
-      isNarrowed={isNarrowed(frameNames)}
-      clear={() => clear(frameNames)}
-      isBesideMap={view === 'map'}
-    />
-  )
+  const rows = <Rows appId={appId} input={input} filters={filters} isBesideMap={view === 'map'} />
   return (
     <section className="card">
       <FilterBar
@@ -114,22 +108,14 @@ function Sites() {
           // A rule belongs to one application, so choosing another clears this filter.
           onChange={(chosen) => set({ appId: chosen, billingRuleId: '' })}
         />
-        <TextFilter label={t('siteName')} value={values.siteName} onChange={(siteName) => set({ siteName })} />
-        <TextFilter label={t('contacts')} value={values.contacts} onChange={(contacts) => set({ contacts })} />
+        <TextFilter label={t('siteName')} {...of('siteName')} />
+        <TextFilter label={t('contacts')} {...of('contacts')} />
         <RegionFilter values={values} onChange={set} />
-        {appId !== '' && (
-          <RuleFilter appId={appId} value={values.billingRuleId} onChange={(billingRuleId) => set({ billingRuleId })} />
-        )}
-        <RangeFilter
-          label={t('createTime')}
-          from={values.timeFrom}
-          to={values.timeTo}
-          onChange={(timeFrom, timeTo) => set({ timeFrom, timeTo })}
-        />
+        {appId !== '' && <RuleFilter appId={appId} {...of('billingRuleId')} />}
+        <RangeFilter label={t('createTime')} {...range('timeFrom', 'timeTo')} />
         <ChoiceFilter
           label={t('devices')}
-          value={values.hasDevices}
-          onChange={(hasDevices) => set({ hasDevices })}
+          {...of('hasDevices')}
           choices={[
             { value: 'true', label: t('withDevices') },
             { value: 'false', label: t('withoutDevices') },
@@ -166,12 +152,11 @@ function AreaFilter({ bbox, onClear }: { bbox: string; onClear: () => void }) {
 interface RowsProps {
   appId: string
   input: Record<string, string>
-  isNarrowed: boolean
-  clear: () => void
+  filters: { isNarrowed: boolean; clear: () => void }
   isBesideMap: boolean
 }
 
-function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
+function Rows({ appId, input, filters, isBesideMap }: RowsProps) {
   const t = useTexts()
   const may = useMay()
   const [keys, choose] = useSelection()
@@ -194,35 +179,17 @@ function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
       ),
     },
     ...application,
-    { key: 'id', sortBy: 'id', title: t('siteId'), dataIndex: 'id', className: 'number', isExtra: true },
+    { key: 'id', sortBy: 'id', title: t('siteId'), className: 'number', isExtra: true },
     {
       key: 'region',
       sortBy: 'districtCode',
       title: t('region'),
       render: (_, site) => <OneLine text={regionName(site)} most={isBesideMap && appId === '' ? 128 : 240} />,
     },
-    {
-      key: 'detailAddress',
-      title: t('detailAddress'),
-      dataIndex: 'detailAddress',
-      className: 'fills',
-      isExtra: 1600,
-    },
-    { key: 'contacts', title: t('contacts'), dataIndex: 'contacts', isExtra: 1600 },
-    {
-      key: 'contactsPhone',
-      title: t('contactsPhone'),
-      dataIndex: 'contactsPhone',
-      className: 'number',
-      isExtra: 1600,
-    },
-    {
-      key: 'customerServicePhone',
-      title: t('customerServicePhone'),
-      dataIndex: 'customerServicePhone',
-      className: 'number',
-      isExtra: true,
-    },
+    { key: 'detailAddress', title: t('detailAddress'), className: 'fills', isExtra: 1600 },
+    { key: 'contacts', title: t('contacts'), isExtra: 1600 },
+    { key: 'contactsPhone', title: t('contactsPhone'), className: 'number', isExtra: 1600 },
+    { key: 'customerServicePhone', title: t('customerServicePhone'), className: 'number', isExtra: true },
     {
       key: 'devices',
       title: t('devices'),
@@ -235,7 +202,7 @@ function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
       render: (_, site) =>
         isOutOfService(site) ? <State tone="warn">{t('outOfService')}</State> : <Hours site={site} />,
     },
-    { key: 'businessWeekDay', title: t('businessWeekDay'), dataIndex: 'businessWeekDay', isExtra: true },
+    { key: 'businessWeekDay', title: t('businessWeekDay'), isExtra: true },
     ...ruleFields.map(
       (field): Column<SiteRecord> => ({
         key: field,
@@ -244,16 +211,9 @@ function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
         render: (_, site) => <RuleLink appId={site.appId} id={site[field]} />,
       }),
     ),
-    { key: 'ipcIds', title: t('ipcIds'), dataIndex: 'ipcIds', className: 'mono', isExtra: true },
-    { key: 'coordinates', title: t('coordinates'), dataIndex: 'coordinates', className: 'mono', isExtra: true },
-    {
-      key: 'createTime',
-      sortBy: 'createTime',
-      title: t('createTime'),
-      dataIndex: 'createTime',
-      className: 'number',
-      isExtra: 1320,
-    },
+    { key: 'ipcIds', title: t('ipcIds'), className: 'mono', isExtra: true },
+    { key: 'coordinates', title: t('coordinates'), className: 'mono', isExtra: true },
+    { key: 'createTime', sortBy: 'createTime', title: t('createTime'), className: 'number', isExtra: 1320 },
     ...(may(updateSite) ? [actions(t('actions'), t('edit'))] : []),
   ]
   return (
@@ -265,8 +225,7 @@ function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
       input={input}
       columns={isBesideMap ? columns.map(besideMap) : columns}
       rowKey={keyOf}
-      isNarrowed={isNarrowed}
-      clear={clear}
+      filters={filters}
       {...(maySelect && { selection: { keys, onChange: (now) => choose(now as string[]) } })}
       footer={(found) => (
         <>
@@ -277,9 +236,9 @@ function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
         </>
       )}
       empty={
-        <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('none')}>
+        <Nothing words={t('none')}>
           {may(saveSite) && <LinkButton to={paths.newSite({ appId })}>{t('newSite')}</LinkButton>}
-        </Empty>
+        </Nothing>
       }
     />
   )

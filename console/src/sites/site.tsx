@@ -1,5 +1,5 @@
 import { DeleteOutlined, EditOutlined } from '@ant-design/icons'
-import { Button, Empty } from 'antd'
+import { Button } from 'antd'
 import { type ReactNode, useMemo, useState } from 'react'
 import { Link, useNavigate, useParams } from 'react-router'
 import { type EventRecord, pageEvents } from '../../../src/events/contract.ts'
@@ -15,6 +15,7 @@ import { SitePrices } from '../prices/site-prices.tsx'
 import { Confirm } from '../ui/dialog/confirm.tsx'
 import { LinkButton } from '../ui/page/link-button.tsx'
 import { Loading } from '../ui/page/loading.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { RefusalResult } from '../ui/page/refusal.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
@@ -239,7 +240,7 @@ function Events({ site }: { site: SiteRecord }) {
   const { appId, id } = site
   const [shown, setShown] = useState<number>()
   const columns: Column<EventRecord>[] = [
-    { key: 'time', title: t('time'), dataIndex: 'time', className: 'number', isFixed: true },
+    { key: 'time', title: t('time'), className: 'number', isFixed: true },
     { key: 'type', title: t('type'), render: (_, { type }) => <span title={type}>{words(type)}</span> },
     actorColumn(t('by')),
     {
@@ -265,7 +266,7 @@ function Events({ site }: { site: SiteRecord }) {
         orderedBy="time"
         columns={columns}
         rowKey={(event) => event.id}
-        empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noEvents')} />}
+        empty={<Nothing words={t('noEvents')} />}
         footer={<Link to={paths.events({ appId, siteId: id })}>{t('otherEvents')}</Link>}
       />
     </Card>

@@ -196,12 +196,7 @@ function usePages(go: (path: string) => () => void, onShortcuts: () => void): Li
   const entries = useEntries()
   return [
     ...entries.map(({ key, path, title, otherWords }) => ({ key, words: title, otherWords, go: go(path) })),
-    {
-      key: 'guides',
-      words: t('docs'),
-      otherWords: otherWords.guides,
-      go: () => window.location.assign('/docs'),
-    },
+    { key: 'guides', words: t('docs'), otherWords: otherWords.guides, go: () => window.location.assign('/docs') },
     { key: 'shortcuts', words: t('shortcuts'), otherWords: otherWords.shortcuts, go: onShortcuts },
   ]
 }
