@@ -1,4 +1,4 @@
-import { Alert, Descriptions, Form, Input } from 'antd'
+import { Descriptions, Form, Input } from 'antd'
 import { useEffect, useState } from 'react'
 import { useLocation, useNavigate, useSearchParams } from 'react-router'
 import { changePassword, passwordLengths } from '../../../src/people/operators/contract.ts'
@@ -10,6 +10,7 @@ import { paths } from '../paths.ts'
 import { SessionsTable } from '../people/sessions-table.tsx'
 import { useTexts as usePeopleTexts } from '../people/texts.ts'
 import { RecordForm } from '../ui/form/record-form.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { Access } from './access.tsx'
 import { Arrived } from './arrived.tsx'
@@ -40,7 +41,9 @@ function Confirmed() {
   }, [isConfirmed])
   if (!isConfirmed) return null
   return (
-    <Alert type="success" showIcon title={t('confirmed')} description={t('repeatNow')} style={{ marginBottom: 16 }} />
+    <Note type="success" words={t('confirmed')}>
+      {t('repeatNow')}
+    </Note>
   )
 }
 

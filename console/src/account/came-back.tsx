@@ -1,6 +1,6 @@
-import { Alert } from 'antd'
 import { Suspense } from 'react'
 import { useSearchParams } from 'react-router'
+import { Note } from '../ui/page/note.tsx'
 import { part } from '../ui/page/part.tsx'
 
 const Refusal = part(() => import('./refusal-words.tsx').then(({ RefusalWords }) => ({ default: RefusalWords })))
@@ -11,7 +11,7 @@ export function CameBack() {
   const code = Number(search.get('refusal'))
   if (!Number.isInteger(code) || code === 0) return null
   return (
-    <Suspense fallback={<Alert type="error" showIcon title="…" style={{ marginBottom: 16 }} />}>
+    <Suspense fallback={<Note type="error" words="…" />}>
       <Refusal code={code} requestId={search.get('request') ?? ''} />
     </Suspense>
   )

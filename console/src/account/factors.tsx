@@ -1,4 +1,4 @@
-import { Alert, Button, Space } from 'antd'
+import { Button, Space } from 'antd'
 import { Suspense, useState } from 'react'
 import {
   deletePasskey,
@@ -12,9 +12,9 @@ import { getSignOn } from '../../../src/people/sign-on/contract.ts'
 import { useRead, useWrite } from '../api/api.ts'
 import { Confirm } from '../ui/dialog/confirm.tsx'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
-import { Loading } from '../ui/page/loading.tsx'
-import { RefusalResult } from '../ui/page/refusal.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
+import { Unread } from '../ui/page/unread.tsx'
 import { Rows } from '../ui/table/rows.tsx'
 import { State } from '../ui/text/status.tsx'
 import type { Begun } from './generator.tsx'
@@ -51,11 +51,7 @@ export function SecondFactor({ onFirst }: SecondFactorProps) {
         {t('factorsWords')} {data?.isRequired && t('isRequired')}
       </p>
       {data === undefined ? (
-        error === null ? (
-          <Loading />
-        ) : (
-          <RefusalResult error={error} retry={() => void refetch()} />
-        )
+        <Unread error={error} refetch={refetch} />
       ) : (
         <>
           <Passkeys factors={data} onAdded={(saved) => added(saved, t('passkeyAdded'))} />
@@ -153,10 +149,8 @@ function Passkeys({ factors, onAdded }: FactorProps) {
         title={t('removePasskeyTitle', { name: chosen?.name ?? '' })}
         verb={t('remove')}
         isDangerous
-        run={async () => {
-          await remove.mutateAsync({ input: { id: chosen?.id ?? 0 } })
-          showSuccess(t('removed'))
-        }}
+        run={() => remove.mutateAsync({ input: { id: chosen?.id ?? 0 } })}
+        done={t('removed')}
         onClose={() => setChosen(undefined)}
       >
         <p>{t('removePasskeyWords')}</p>
@@ -210,10 +204,8 @@ function CodeGenerator({ factors, onAdded }: FactorProps) {
         title={t('removeGeneratorTitle')}
         verb={t('remove')}
         isDangerous
-        run={async () => {
-          await remove.mutateAsync({ input: {} })
-          showSuccess(t('removed'))
-        }}
+        run={() => remove.mutateAsync({ input: {} })}
+        done={t('removed')}
         onClose={() => setRemoving(false)}
       >
         <p>{t('removeGeneratorWords')}</p>
@@ -230,9 +222,7 @@ function Recovery({ left, onRenewed }: { left: number; onRenewed: (codes: string
   return (
     <div className="factor">
       <h3>{t('recovery')}</h3>
-      {left <= fewCodes && (
-        <Alert type="warning" showIcon title={t('fewLeft', { count: left })} style={{ marginBottom: 8 }} />
-      )}
+      {left <= fewCodes && <Note type="warning" words={t('fewLeft', { count: left })} />}
       <p>
         {t('recoveryWords')}{' '}
         <State tone={left <= fewCodes ? 'warn' : 'good'}>{t('recoveryLeft', { count: left })}</State>

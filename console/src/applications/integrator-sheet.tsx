@@ -1,5 +1,6 @@
 import { Alert, Button, Modal } from 'antd'
 import { language } from '../language/index.ts'
+import { Note } from '../ui/page/note.tsx'
 import { useCopy } from '../ui/text/copy.tsx'
 import { Copyable } from '../ui/text/secret.tsx'
 import { TextBlock } from '../ui/text/text-block.tsx'
@@ -52,7 +53,7 @@ export function IntegratorSheet({ made, onClose }: SheetProps) {
         </>
       }
     >
-      <Alert type="warning" showIcon title={t('shownOnce')} style={{ marginBottom: 12 }} />
+      <Note type="warning" words={t('shownOnce')} />
       <p>{t('sheetWords')}</p>
       <dl>
         {facts.map(([key, name, value]) => (

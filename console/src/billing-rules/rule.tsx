@@ -16,9 +16,8 @@ import { PriceLine } from '../prices/price-line.tsx'
 import { useTexts as usePriceTexts } from '../prices/texts.ts'
 import { useTexts } from '../pricing/texts.ts'
 import { LinkButton } from '../ui/page/link-button.tsx'
-import { Loading } from '../ui/page/loading.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
-import { RefusalResult } from '../ui/page/refusal.tsx'
+import { Unread } from '../ui/page/unread.tsx'
 import { DeleteRule } from './delete.tsx'
 import { RuleView } from './view.tsx'
 
@@ -40,10 +39,8 @@ export function Page() {
           </RuleView>
           <PriceLine rule={rule} />
         </>
-      ) : error === null ? (
-        <Loading />
       ) : (
-        <RefusalResult error={error} retry={() => void refetch()} />
+        <Unread error={error} refetch={refetch} />
       )}
     </PageFrame>
   )

@@ -1,9 +1,10 @@
-import { Alert, Button } from 'antd'
+import { Button } from 'antd'
 import { useRef, useState } from 'react'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { replayDeliveries } from '../../../src/deliveries/contract.ts'
 import { call } from '../api/api.ts'
 import { RunDialog } from '../ui/dialog/run-dialog.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { ReplayRefusal } from './refusal.tsx'
 import { useTexts } from './texts.ts'
 
@@ -85,11 +86,9 @@ function Summary({ taken, count, refused }: { taken: number; count: number; refu
   const others = refused.filter(({ error }) => error.code !== 10042)
   return (
     <>
-      <Alert
+      <Note
         type={refused.length === 0 ? 'success' : 'warning'}
-        showIcon
-        title={taken + refused.length < count ? `${t('stopped')} ${words}` : words}
-        className="spaced"
+        words={taken + refused.length < count ? `${t('stopped')} ${words}` : words}
       />
       {missing.map(({ appId, error }) => (
         <ReplayRefusal key={appId} appId={appId} error={error} />

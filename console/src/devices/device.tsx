@@ -1,4 +1,4 @@
-import { Alert, Button, Modal, Skeleton } from 'antd'
+import { Button, Modal, Skeleton } from 'antd'
 import { useState } from 'react'
 import { Link, useParams } from 'react-router'
 import { type DeviceRecord, getDevice, updateDevice } from '../../../src/devices/contract.ts'
@@ -10,6 +10,7 @@ import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { DeviceSite } from '../placements/device-site.tsx'
 import { LinkButton } from '../ui/page/link-button.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { RefusalResult } from '../ui/page/refusal.tsx'
@@ -88,14 +89,9 @@ function Absent({ appId, deviceNo }: DeviceKey) {
   const history = useRead(getDeviceHistory, { deviceNo })
   return (
     <PageFrame title={deviceNo} actions={<LinkButton to={paths.devices({ appId })}>{t('toList')}</LinkButton>}>
-      <Alert
-        type="warning"
-        showIcon
-        role="alert"
-        style={{ marginBottom: 16 }}
-        title={t('notHere')}
-        description={history.data && t('heldBefore')}
-      />
+      <Note type="warning" words={t('notHere')}>
+        {history.data && t('heldBefore')}
+      </Note>
       {history.data && <OwnersCard appId={appId} deviceNo={deviceNo} />}
     </PageFrame>
   )

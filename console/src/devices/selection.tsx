@@ -1,4 +1,4 @@
-import { Alert, Button, Form } from 'antd'
+import { Button, Form } from 'antd'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { transferDevices, unbindDevices } from '../../../src/devices/ownership/contract.ts'
@@ -10,6 +10,7 @@ import { paths } from '../paths.ts'
 import { RunDialog } from '../ui/dialog/run-dialog.tsx'
 import { ApplicationPicker } from '../ui/filter/application-picker.tsx'
 import { ReasonField } from '../ui/form/reason-field.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { Rows } from '../ui/table/rows.tsx'
 import { State } from '../ui/text/status.tsx'
 import { useDeviceTexts } from './texts.ts'
@@ -163,12 +164,7 @@ function Outcomes({ outcomes, count, target }: { outcomes: Outcome[]; count: num
   const done = outcomes.filter(({ code }) => code === 0).length
   return (
     <>
-      <Alert
-        type={done === count ? 'success' : 'warning'}
-        showIcon
-        title={t('over', { done, count })}
-        className="spaced"
-      />
+      <Note type={done === count ? 'success' : 'warning'} words={t('over', { done, count })} />
       <div className="scrolls">
         <Rows<Outcome>
           label={t('result')}

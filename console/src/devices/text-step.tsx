@@ -1,4 +1,4 @@
-import { Alert, Button, Form, Input } from 'antd'
+import { Button, Form, Input } from 'antd'
 import { useMemo, useState } from 'react'
 import { limits } from '../../../src/vocabulary/limits.ts'
 import { type Draft, draftColumns, type FieldName, fieldNames, tidyPair } from '../imports/row-faults.ts'
@@ -7,6 +7,7 @@ import { paths } from '../paths.ts'
 import { RegionChoice } from '../regions/region-choice.tsx'
 import { useUnsaved } from '../ui/form/leaving.tsx'
 import { LinkButton } from '../ui/page/link-button.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { grouped } from '../ui/text/number.ts'
 import { useTexts } from './several-texts.ts'
 import { useFieldNames } from './texts.ts'
@@ -71,21 +72,9 @@ export function TextStep({ appId, text, setText, byDefault, setByDefault, show }
         <LinkButton to={paths.newImport({ kind: 'devices', appId })}>{t('importFile')}</LinkButton>
       </div>
       {isTooMuch && (
-        <Alert
-          type="error"
-          showIcon
-          style={{ marginBottom: 16 }}
-          title={t('tooMany', { count: grouped(rows.length), most: grouped(limits.batchRows) })}
-        />
+        <Note type="error" words={t('tooMany', { count: grouped(rows.length), most: grouped(limits.batchRows) })} />
       )}
-      {ignored.length > 0 && (
-        <Alert
-          type="warning"
-          showIcon
-          style={{ marginBottom: 16 }}
-          title={t('ignored', { columns: ignored.join(', ') })}
-        />
-      )}
+      {ignored.length > 0 && <Note type="warning" words={t('ignored', { columns: ignored.join(', ') })} />}
       <fieldset style={{ border: 0, padding: 0, margin: '0 0 8px' }}>
         <legend style={{ fontWeight: 600, padding: 0, marginBottom: 8 }}>{t('forEmpty')}</legend>
         <RegionChoice

@@ -8,6 +8,7 @@ import { language, useLanguage } from '../language/index.ts'
 import { Loading } from '../ui/page/loading.tsx'
 import { Nothing } from '../ui/page/nothing.tsx'
 import { RefusalResult } from '../ui/page/refusal.tsx'
+import { Unread } from '../ui/page/unread.tsx'
 import { Actor } from '../ui/text/actor.tsx'
 import { ApplicationName } from '../ui/text/application-name.tsx'
 import { RecordJson } from '../ui/text/record-json.tsx'
@@ -197,7 +198,7 @@ function Comparison({ event, words }: ComparisonProps) {
   const t = useTexts()
   const { data: earlier, error, refetch } = useEarlier(event)
   if (earlier === undefined) {
-    return error === null ? <Loading /> : <RefusalResult error={error} retry={() => void refetch()} />
+    return <Unread error={error} refetch={refetch} />
   }
   if (earlier === null) {
     return (

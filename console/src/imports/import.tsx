@@ -1,4 +1,3 @@
-import { Alert } from 'antd'
 import type { ReactNode } from 'react'
 import { cancelImport, createImport, getImport, type ImportRecord } from '../../../src/bulk/contract.ts'
 import { jobStatus } from '../../../src/bulk/jobs/contract.ts'
@@ -9,6 +8,7 @@ import { CancelJob, JobCounts, JobFacts, JobPage } from '../jobs/job.tsx'
 import { decidedOf, isUnderWay, JobFailure, JobProgress } from '../jobs/parts.tsx'
 import { paths } from '../paths.ts'
 import { LinkButton } from '../ui/page/link-button.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { grouped } from '../ui/text/number.ts'
 import { State } from '../ui/text/status.tsx'
 import { showBytes } from './parts.tsx'
@@ -49,7 +49,7 @@ function Notes({ job }: { job: ImportRecord }) {
   const t = useTexts()
   const may = useMay()
   const note = (type: 'info' | 'warning', title: string, action?: ReactNode) => (
-    <Alert type={type} showIcon className="spaced" title={title} action={action} />
+    <Note type={type} words={title} action={action} />
   )
   const { status, kind, mode, appId, ignoredColumns } = job
   return (

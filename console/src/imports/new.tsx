@@ -1,6 +1,6 @@
 import { InboxOutlined } from '@ant-design/icons'
 import { useQueryClient } from '@tanstack/react-query'
-import { Alert, Button, Form, Progress, Upload } from 'antd'
+import { Button, Form, Progress, Upload } from 'antd'
 import { type ReactNode, useRef, useState } from 'react'
 import { useNavigate } from 'react-router'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
@@ -20,6 +20,7 @@ import { paths } from '../paths.ts'
 import { ApplicationPicker, useApplication } from '../ui/filter/application-picker.tsx'
 import { useFilters } from '../ui/filter/filters.tsx'
 import { useGuard } from '../ui/form/leaving.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { Segments } from '../ui/page/segments.tsx'
@@ -176,7 +177,7 @@ function ChosenFile({ file, start, drop, ...sending }: ChosenFileProps) {
       </p>
       {typeof start === 'string' ? (
         <>
-          <Alert type="error" showIcon role="alert" style={{ marginBottom: 16 }} title={t(`fault_${start}`)} />
+          <Note type="error" words={t(`fault_${start}`)} />
           {another}
         </>
       ) : (
@@ -230,9 +231,7 @@ function CheckedFile({
 
   return (
     <div data-work>
-      {start.isAmbiguous && (
-        <Alert type="warning" showIcon role="alert" style={{ marginBottom: 12 }} title={t('ambiguous')} />
-      )}
+      {start.isAmbiguous && <Note type="warning" words={t('ambiguous')} />}
       {asksEncoding && (
         <Form.Item label={t('encoding')} layout="vertical">
           <Segments<Encoding>

@@ -1,9 +1,9 @@
-import { Alert } from 'antd'
 import { Link } from 'react-router'
 import { type ImportKind, type ImportRecord, pageImports } from '../../../src/bulk/contract.ts'
 import { useRead } from '../api/api.ts'
 import { isUnderWay, percentOf } from '../jobs/parts.tsx'
 import { paths } from '../paths.ts'
+import { Note } from '../ui/page/note.tsx'
 import { useTexts } from './texts.ts'
 
 /** Formats a number of bytes. */
@@ -27,17 +27,9 @@ export function useRunning(kind: ImportKind, appId: string): ImportRecord | unde
 export function RunningNote({ running }: { running: ImportRecord }) {
   const t = useTexts()
   return (
-    <Alert
-      type="info"
-      showIcon
-      className="spaced"
-      title={t(running.kind === 'inventory' ? 'underWayInventory' : 'underWay')}
-      description={
-        <>
-          {t('jobTitle', { id: running.id, kind: t(running.kind) })} · {percentOf(running)} % ·{' '}
-          <Link to={paths.import(running.id)}>{t('showIt')}</Link>
-        </>
-      }
-    />
+    <Note type="info" words={t(running.kind === 'inventory' ? 'underWayInventory' : 'underWay')}>
+      {t('jobTitle', { id: running.id, kind: t(running.kind) })} · {percentOf(running)} % ·{' '}
+      <Link to={paths.import(running.id)}>{t('showIt')}</Link>
+    </Note>
   )
 }

@@ -4,10 +4,8 @@ import { useParams } from 'react-router'
 import type { Operation } from '../../../src/vocabulary/operation.ts'
 import { useRead } from '../api/api.ts'
 import { Confirm } from '../ui/dialog/confirm.tsx'
-import { showSuccess } from '../ui/dialog/feedback.tsx'
-import { Loading } from '../ui/page/loading.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
-import { RefusalResult } from '../ui/page/refusal.tsx'
+import { Unread } from '../ui/page/unread.tsx'
 import { Actor } from '../ui/text/actor.tsx'
 import { ApplicationName } from '../ui/text/application-name.tsx'
 import { Facts } from '../ui/text/facts.tsx'
@@ -38,7 +36,7 @@ export function JobPage<One extends Job>({ operation, loadingTitle, children, ..
   if (job === undefined) {
     return (
       <PageFrame title={loadingTitle} operation={operation}>
-        {error === null ? <Loading /> : <RefusalResult error={error} retry={() => void refetch()} />}
+        <Unread error={error} refetch={refetch} />
       </PageFrame>
     )
   }
@@ -125,10 +123,8 @@ export function CancelJob({ words, run }: CancelProps) {
         title={words.title}
         verb={words.verb}
         isDangerous
-        run={async () => {
-          await run()
-          showSuccess(words.done)
-        }}
+        run={() => run()}
+        done={words.done}
         onClose={() => setAsking(false)}
       >
         <p>{words.words}</p>

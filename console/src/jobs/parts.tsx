@@ -1,9 +1,10 @@
-import { Alert, Progress } from 'antd'
+import { Progress } from 'antd'
 import type { ReactNode } from 'react'
 import type { ActRecord } from '../../../src/bulk/acts/contract.ts'
 import type { ImportRecord } from '../../../src/bulk/contract.ts'
 import { jobStatus } from '../../../src/bulk/jobs/contract.ts'
 import { useLanguage } from '../language/index.ts'
+import { Note } from '../ui/page/note.tsx'
 import { State } from '../ui/text/status.tsx'
 import { jobFailureWords } from '../words/job-failure-words.ts'
 import { useJobTexts } from './texts.ts'
@@ -59,5 +60,5 @@ export function JobFailure({ job, wrap = (reason) => reason }: { job: Job; wrap?
   const language = useLanguage()
   if (job.error === null) return null
   const noun = 'bytes' in job ? 'import' : 'act'
-  return <Alert type="error" showIcon className="spaced" title={wrap(jobFailureWords({ ...job, noun }, language))} />
+  return <Note type="error" words={wrap(jobFailureWords({ ...job, noun }, language))} />
 }

@@ -1,4 +1,4 @@
-import { Alert, Button, Form, Input, Table } from 'antd'
+import { Button, Form, Input, Table } from 'antd'
 import { useMemo, useState } from 'react'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { importDeviceInventory } from '../../../src/devices/inventory/contract.ts'
@@ -15,6 +15,7 @@ import { FormDrawer } from '../ui/form/form-drawer.tsx'
 import { useLeave, useUnsaved } from '../ui/form/leaving.tsx'
 import { LimitedInput } from '../ui/form/limited.tsx'
 import { LinkButton } from '../ui/page/link-button.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { Wide } from '../ui/table/wide.tsx'
 import { grouped } from '../ui/text/number.ts'
@@ -148,14 +149,7 @@ function AddForm({ close }: { close: () => void }) {
         />
       </Form.Item>
       {faults.length > 0 && <FaultTable faults={faults} />}
-      {isTooMuch && (
-        <Alert
-          type="error"
-          showIcon
-          style={{ marginBottom: 16 }}
-          title={t('tooMany', { most: grouped(limits.batchRows) })}
-        />
-      )}
+      {isTooMuch && <Note type="error" words={t('tooMany', { most: grouped(limits.batchRows) })} />}
       <div className="form-buttons">
         <Button type="primary" htmlType="submit" loading={isRunning} disabled={localFaults.length > 0 || isTooMuch}>
           {t('add', { count: grouped(entries.length) })}

@@ -1,4 +1,4 @@
-import { Alert, Button } from 'antd'
+import { Button } from 'antd'
 import { useState } from 'react'
 import {
   deleteDeviceInventory,
@@ -13,9 +13,9 @@ import { plainCode } from '../browser/typed.ts'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { Confirm } from '../ui/dialog/confirm.tsx'
-import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { TextFilter, useFilters } from '../ui/filter/filters.tsx'
 import { LinkButton } from '../ui/page/link-button.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { Nothing } from '../ui/page/nothing.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { FilterBar } from '../views/filter-bar.tsx'
@@ -110,10 +110,8 @@ export function Inventory() {
         title={t('deleteTitle')}
         verb={t('delete')}
         isDangerous
-        run={async () => {
-          await remove.mutateAsync({ input: { deviceNo: deleted?.deviceNo ?? '' } })
-          showSuccess(t('deleted'))
-        }}
+        run={() => remove.mutateAsync({ input: { deviceNo: deleted?.deviceNo ?? '' } })}
+        done={t('deleted')}
         onClose={() => setDeleted(undefined)}
       >
         <p className="mono">{deleted?.deviceNo}</p>
@@ -131,5 +129,9 @@ function Policy() {
   const { data } = useRead(getSettings, {})
   if (data === undefined) return null
   const policy = data.inventoryPolicy === 'required' ? 'required' : 'open'
-  return <Alert type="info" showIcon style={{ marginBottom: 16 }} title={t(policy)} description={t(`${policy}Words`)} />
+  return (
+    <Note type="info" words={t(policy)}>
+      {t(`${policy}Words`)}
+    </Note>
+  )
 }

@@ -1,4 +1,4 @@
-import { Alert, Button, Form, Input } from 'antd'
+import { Button, Form, Input } from 'antd'
 import { useState } from 'react'
 import {
   type DeviceModelRecord,
@@ -12,10 +12,10 @@ import { useMay } from '../api/session.tsx'
 import { Picture } from '../devices/picture.tsx'
 import { defineTexts } from '../language/index.ts'
 import { Confirm } from '../ui/dialog/confirm.tsx'
-import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { TextFilter, useFilters } from '../ui/filter/filters.tsx'
 import { FormDrawer } from '../ui/form/form-drawer.tsx'
 import { RecordForm, type Sending } from '../ui/form/record-form.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { Nothing } from '../ui/page/nothing.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { FilterBar } from '../views/filter-bar.tsx'
@@ -104,10 +104,8 @@ export function Models() {
         title={t('deleteTitle')}
         verb={t('delete')}
         isDangerous
-        run={async () => {
-          await remove.mutateAsync({ input: { serialPrefix: deleted?.serialPrefix ?? '' } })
-          showSuccess(t('deleted'))
-        }}
+        run={() => remove.mutateAsync({ input: { serialPrefix: deleted?.serialPrefix ?? '' } })}
+        done={t('deleted')}
         onClose={() => setDeleted(undefined)}
       >
         <p>
@@ -234,15 +232,7 @@ function ModelForm({ model, close }: { model: DeviceModelRecord | undefined; clo
       back={close}
       fieldNames={labels}
     >
-      {replaced && (
-        <Alert
-          type="warning"
-          showIcon
-          role="alert"
-          style={{ marginBottom: 16 }}
-          title={t('taken', { name: replaced.modelName })}
-        />
-      )}
+      {replaced && <Note type="warning" words={t('taken', { name: replaced.modelName })} />}
       <Form.Item
         name="serialPrefix"
         label={labels.serialPrefix}

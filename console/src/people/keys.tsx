@@ -14,7 +14,6 @@ import {
 } from '../../../src/people/operators/contract.ts'
 import { useRead, useWrite } from '../api/api.ts'
 import { Confirm } from '../ui/dialog/confirm.tsx'
-import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { useFilters } from '../ui/filter/filters.tsx'
 import { FormDrawer } from '../ui/form/form-drawer.tsx'
 import { RecordForm } from '../ui/form/record-form.tsx'
@@ -198,10 +197,8 @@ function RevokeKey({ operatorKey, onClose }: RevokeKeyProps) {
       verb={t('revoke')}
       isDangerous
       typed={name}
-      run={async () => {
-        await revoke.mutateAsync({ input: { id } })
-        showSuccess(t('revoked', { name }))
-      }}
+      run={() => revoke.mutateAsync({ input: { id } })}
+      done={t('revoked', { name })}
       onClose={onClose}
     >
       <p>{t('revokeWords')}</p>

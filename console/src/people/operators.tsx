@@ -14,7 +14,6 @@ import { useWrite } from '../api/api.ts'
 import { paths } from '../paths.ts'
 import { Confirm } from '../ui/dialog/confirm.tsx'
 import { Dropdown } from '../ui/dialog/dropdown.tsx'
-import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
 import { ChoiceFilter, TextFilter, useFilters } from '../ui/filter/filters.tsx'
 import { Nothing } from '../ui/page/nothing.tsx'
@@ -279,10 +278,8 @@ function ResetFactor({ operator, onClose }: DeedProps) {
       verb={t('resetFactor')}
       isDangerous
       wantsReason
-      run={async (reason) => {
-        await reset.mutateAsync({ input: { id, reason } })
-        showSuccess(t('factorReset', { name }))
-      }}
+      run={(reason) => reset.mutateAsync({ input: { id, reason } })}
+      done={t('factorReset', { name })}
       onClose={onClose}
     >
       <p>{t('resetFactorWords', { name })}</p>
@@ -300,10 +297,8 @@ function Unlink({ operator, onClose }: DeedProps) {
       title={t('unlinkTitle', { name })}
       verb={t('unlink')}
       isDangerous
-      run={async () => {
-        await unlink.mutateAsync({ input: { id } })
-        showSuccess(t('unlinked', { name }))
-      }}
+      run={() => unlink.mutateAsync({ input: { id } })}
+      done={t('unlinked', { name })}
       onClose={onClose}
     >
       <p>{t('unlinkWords', { name })}</p>
@@ -323,10 +318,8 @@ function DeleteOperator({ operator, onClose }: DeedProps) {
       verb={t('delete')}
       isDangerous
       typed={name}
-      run={async () => {
-        await remove.mutateAsync({ input: { id, ...leaving.input } })
-        showSuccess(t('deleted', { name }))
-      }}
+      run={() => remove.mutateAsync({ input: { id, ...leaving.input } })}
+      done={t('deleted', { name })}
       fieldNames={{ handOverTo: t('newOwner') }}
       onClose={() => {
         leaving.setOwner(undefined)

@@ -4,7 +4,6 @@ import { deleteSession, pageSessions, type SessionRecord } from '../../../src/pe
 import { useWrite } from '../api/api.ts'
 import { useSession } from '../api/session.tsx'
 import { Confirm } from '../ui/dialog/confirm.tsx'
-import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { State } from '../ui/text/status.tsx'
 import { readUserAgent } from '../words/user-agent.ts'
@@ -41,10 +40,8 @@ export function SessionsTable({ name, input, isOwn = false, filters }: SessionsT
         title={t('endTitle', { name: chosen?.name ?? '' })}
         verb={t('end')}
         isDangerous
-        run={async () => {
-          await end.mutateAsync({ input: { id: chosen?.id ?? null } })
-          showSuccess(t('ended'))
-        }}
+        run={() => end.mutateAsync({ input: { id: chosen?.id ?? null } })}
+        done={t('ended')}
         onClose={() => setChosen(undefined)}
       >
         <p>{t('endWords')}</p>

@@ -11,10 +11,9 @@ import type { SiteRecord } from '../../../src/sites/contract.ts'
 import { useRead } from '../api/api.ts'
 import { useMay } from '../api/session.tsx'
 import { paths } from '../paths.ts'
-import { Loading } from '../ui/page/loading.tsx'
 import { Nothing } from '../ui/page/nothing.tsx'
 import { part } from '../ui/page/part.tsx'
-import { RefusalResult } from '../ui/page/refusal.tsx'
+import { Unread } from '../ui/page/unread.tsx'
 import { leastForNames, OneLine, Rows, type RowsColumn } from '../ui/table/rows.tsx'
 import { grouped } from '../ui/text/number.ts'
 import { HealthState, OnlineState, RunState } from '../ui/text/status.tsx'
@@ -59,11 +58,7 @@ export function Gates({ site }: { site: SiteRecord }) {
         {may(savePlacement) && <Button onClick={() => setAsked({ act: 'place' })}>{t('placeDevices')}</Button>}
       </div>
       {read.data === undefined ? (
-        read.error === null ? (
-          <Loading />
-        ) : (
-          <RefusalResult error={read.error} retry={() => void read.refetch()} />
-        )
+        <Unread error={read.error} refetch={read.refetch} />
       ) : (
         <>
           <GateRows gates={read.data.list.toSorted(byLane)} ask={setAsked} />

@@ -1,4 +1,4 @@
-import { Alert, Button, Checkbox, Form, Input } from 'antd'
+import { Button, Checkbox, Form, Input } from 'antd'
 import { useId, useState } from 'react'
 import { pageDevices } from '../../../src/devices/contract.ts'
 import { savePlacements, suggestPlacements } from '../../../src/devices/placement/contract.ts'
@@ -7,6 +7,7 @@ import { newIdempotencyKey, useRead, useWrite } from '../api/api.ts'
 import { useTypedSearch } from '../ui/filter/typed-search.tsx'
 import { FormDrawer } from '../ui/form/form-drawer.tsx'
 import { Loading } from '../ui/page/loading.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { State } from '../ui/text/status.tsx'
 import { type LaneDraft, LaneFields } from './lane-fields.tsx'
@@ -177,12 +178,7 @@ function Outcomes({ outcomes, onClose }: { outcomes: Outcome[]; onClose: () => v
   const done = outcomes.length - refused.length
   return (
     <div role="status">
-      <Alert
-        type={refused.length === 0 ? 'success' : 'warning'}
-        showIcon
-        title={t('placed', { done, count: outcomes.length })}
-        style={{ marginBottom: 12 }}
-      />
+      <Note type={refused.length === 0 ? 'success' : 'warning'} words={t('placed', { done, count: outcomes.length })} />
       {refused.length > 0 && (
         <ul>
           {refused.map(({ deviceNo, code, msg }) => (

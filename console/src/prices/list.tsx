@@ -22,13 +22,12 @@ import { leastForNames } from '../ui/table/rows.tsx'
 import { Actor } from '../ui/text/actor.tsx'
 import { useApplicationColumn } from '../ui/text/application-name.tsx'
 import { FilterBar } from '../views/filter-bar.tsx'
-import { Countdown } from './countdown.tsx'
-import { ChangeInWords, ChangeState } from './parts.tsx'
+import type { Asked } from './dialogs.tsx'
+import { ChangeInWords, ChangeState, Countdown } from './parts.tsx'
 import { useTexts } from './texts.ts'
 import { useAfter } from './undone.ts'
 
-const CancelDialog = part(async () => ({ default: (await import('./dialogs.tsx')).CancelDialog }))
-const UndoDialog = part(async () => ({ default: (await import('./dialogs.tsx')).UndoDialog }))
+const PriceDialog = part(async () => ({ default: (await import('./dialogs.tsx')).PriceDialog }))
 
 const filterNames = ['appId', 'status', 'billingRuleId', 'siteId', 'timeFrom', 'timeTo'] as const
 
@@ -38,8 +37,7 @@ export function Page() {
   const filters = useFilters(filterNames, ['appId'])
   const { values, set, of, range } = filters
   const { appId } = values
-  const [asked, setAsked] = useState<{ act: 'cancel' | 'undo'; change: PriceChangeRecord }>()
-  const close = () => setAsked(undefined)
+  const [asked, setAsked] = useState<Asked>()
   return (
     <PageFrame
       operation={pagePriceChanges}
@@ -79,10 +77,7 @@ export function Page() {
           empty={<Nothing words={t('none')} />}
         />
       </section>
-      <Suspense fallback={null}>
-        {asked?.act === 'cancel' && <CancelDialog change={asked.change} onClose={close} />}
-        {asked?.act === 'undo' && <UndoDialog change={asked.change} former={undefined} onClose={close} />}
-      </Suspense>
+      <Suspense fallback={null}>{asked && <PriceDialog asked={asked} onClose={() => setAsked(undefined)} />}</Suspense>
     </PageFrame>
   )
 }

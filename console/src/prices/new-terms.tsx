@@ -9,9 +9,8 @@ import { OldAndNew } from '../pricing/old-and-new.tsx'
 import { type EnteredTerms, enteredTerms, TermsFields, termsToSend, useTermNames } from '../pricing/terms-fields.tsx'
 import { LimitedInput } from '../ui/form/limited.tsx'
 import { RecordForm } from '../ui/form/record-form.tsx'
-import { Loading } from '../ui/page/loading.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
-import { RefusalResult } from '../ui/page/refusal.tsx'
+import { Unread } from '../ui/page/unread.tsx'
 import { FollowingSites } from './following-sites.tsx'
 import { MomentField, useServiceNow } from './moment-field.tsx'
 import { presetMoments } from './presets.ts'
@@ -32,10 +31,8 @@ export function Page() {
     <PageFrame title={rule ? t('newTitle', { name: rule.ruleName }) : t('title')} operation={schedulePriceChange}>
       {rule !== undefined && clock !== undefined ? (
         <TermsForm rule={rule} tomorrow={presetMoments(clock.now).tomorrow} />
-      ) : error === null ? (
-        <Loading />
       ) : (
-        <RefusalResult error={error} retry={() => void refetch()} />
+        <Unread error={error} refetch={refetch} />
       )}
     </PageFrame>
   )

@@ -1,4 +1,4 @@
-import { Alert, Checkbox, Form, Modal } from 'antd'
+import { Checkbox, Form, Modal } from 'antd'
 import { useState } from 'react'
 import { type ChosenSites, type GivenRules, schedulePriceChange } from '../../../src/sites/price-changes/contract.ts'
 import { limits } from '../../../src/vocabulary/limits.ts'
@@ -10,6 +10,7 @@ import { CountedDialog } from '../ui/dialog/counted-dialog.tsx'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { LimitedInput } from '../ui/form/limited.tsx'
 import { Loading } from '../ui/page/loading.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { grouped } from '../ui/text/number.ts'
 import { useSiteFields } from '../words/fields.ts'
 import { readSites } from './following-sites.tsx'
@@ -126,15 +127,7 @@ function Dialog({ appId, subject, onClose, onDone, tomorrow }: OtherRulesProps &
       fieldNames={{ effectiveTime: t('effective') }}
       onClose={onClose}
     >
-      {isTooMany && (
-        <Alert
-          type="warning"
-          showIcon
-          role="alert"
-          title={t('filterTooMany', { most: grouped(limits.priceChangeIds) })}
-          style={{ marginBottom: 12 }}
-        />
-      )}
+      {isTooMany && <Note type="warning" words={t('filterTooMany', { most: grouped(limits.priceChangeIds) })} />}
       <p>{'ids' in subject ? t('chosenSites', { count: subject.ids.length }) : t('matchingSites')}</p>
       <Form layout="vertical" component="div">
         <Form.Item label={t('effective')} required htmlFor="other-rules-from">

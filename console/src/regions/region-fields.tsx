@@ -1,6 +1,7 @@
-import { Alert, Button, Form, type FormInstance } from 'antd'
+import { Button, Form, type FormInstance } from 'antd'
 import { lengths } from '../../../src/vocabulary/values.ts'
 import { LimitedInput } from '../ui/form/limited.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { byLevel, type Region, RegionCascader, regionPath, useRegions } from './cascader.tsx'
 import { useTexts } from './texts.ts'
 
@@ -88,9 +89,8 @@ const watch = (values: Record<string, string | undefined>): string[] => regionFi
 /** Explains why codes and names are typed by hand. */
 function Why({ isFailed, isShort, isUnknown }: { isFailed: boolean; isShort: boolean; isUnknown: boolean }) {
   const t = useTexts()
-  const style = { marginBottom: 12 }
-  if (isFailed) return <Alert type="warning" showIcon title={t('tableFailed')} style={style} />
-  if (isShort) return <Alert type="info" showIcon title={t('noDistrict')} style={style} />
-  if (isUnknown) return <Alert type="info" showIcon title={t('notInTable')} style={style} />
+  if (isFailed) return <Note type="warning" words={t('tableFailed')} />
+  if (isShort) return <Note type="info" words={t('noDistrict')} />
+  if (isUnknown) return <Note type="info" words={t('notInTable')} />
   return null
 }

@@ -6,7 +6,6 @@ import { useWrite } from '../api/api.ts'
 import { useMay } from '../api/session.tsx'
 import { defineTexts } from '../language/index.ts'
 import { Confirm } from '../ui/dialog/confirm.tsx'
-import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { TextFilter, useFilters } from '../ui/filter/filters.tsx'
 import { FormDrawer } from '../ui/form/form-drawer.tsx'
 import { RecordForm } from '../ui/form/record-form.tsx'
@@ -113,10 +112,8 @@ export function Page() {
         title={t('deleteTitle', { name: deleted?.name ?? '' })}
         verb={t('delete')}
         isDangerous
-        run={async () => {
-          await remove.mutateAsync({ input: { code: deleted?.code ?? '' } })
-          showSuccess(t('deleted'))
-        }}
+        run={() => remove.mutateAsync({ input: { code: deleted?.code ?? '' } })}
+        done={t('deleted')}
         onClose={() => setDeleted(undefined)}
       >
         <p>{t('deleteWords')}</p>

@@ -2,13 +2,12 @@ import { Alert, Button } from 'antd'
 import { useState } from 'react'
 import type { Static } from 'typebox'
 import { Nothing } from '../ui/page/nothing.tsx'
+import { Unread } from '../ui/page/unread.tsx'
 import './service.css'
 import type { FindingRecord } from '../../../src/service/contract.ts'
 import { getServiceDetail, type SettingInForce, type TableSize } from '../../../src/service/detail/contract.ts'
 import { useRead } from '../api/api.ts'
-import { Loading } from '../ui/page/loading.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
-import { RefusalResult } from '../ui/page/refusal.tsx'
 import { Rows } from '../ui/table/rows.tsx'
 import { inBytes } from '../ui/text/bytes.ts'
 import { Facts } from '../ui/text/facts.tsx'
@@ -33,7 +32,7 @@ function Service() {
   const t = useTexts()
   const { data, error, refetch } = useRead(getServiceDetail, {}, { refetchInterval: 30_000 })
   if (data === undefined) {
-    return error === null ? <Loading /> : <RefusalResult error={error} retry={() => void refetch()} />
+    return <Unread error={error} refetch={refetch} />
   }
   const { findings, forecast, tables, settings } = data
   return (

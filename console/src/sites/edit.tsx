@@ -1,4 +1,4 @@
-import { Alert, Form } from 'antd'
+import { Form } from 'antd'
 import { useState } from 'react'
 import { useNavigate, useParams, useSearchParams } from 'react-router'
 import { getSite, type SiteRecord, saveSite, updateSite } from '../../../src/sites/contract.ts'
@@ -8,6 +8,7 @@ import { ruleFields } from '../pricing/rule-fields.ts'
 import { ApplicationFilter, NoApplication, useApplication } from '../ui/filter/application-picker.tsx'
 import { type Edited, useEdited } from '../ui/form/record-form.tsx'
 import { Loading } from '../ui/page/loading.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import type { SiteValues } from './form-values.ts'
 import { SiteForm } from './site-form.tsx'
@@ -41,9 +42,7 @@ function NewSite() {
   return (
     <PageFrame title={t('newSite')} operation={saveSite}>
       <div className="site-form">
-        {like.data && (
-          <Alert type="info" showIcon title={t('isLike', { name: like.data.siteName })} style={{ marginBottom: 16 }} />
-        )}
+        {like.data && <Note type="info" words={t('isLike', { name: like.data.siteName })} />}
         <div className="card">
           <ApplicationFilter value={appId} onChange={choose} />
           {appId === '' && <NoApplication />}

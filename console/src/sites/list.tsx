@@ -10,6 +10,7 @@ import { paths } from '../paths.ts'
 import { SiteDevices } from '../placements/parts.tsx'
 import { OtherRulesButton } from '../prices/other-rules-button.tsx'
 import { SiteMark } from '../prices/waiting.tsx'
+import { ruleFields } from '../pricing/rule-fields.ts'
 import { RuleFilter } from '../pricing/rule-picker.tsx'
 import { RegionFilter } from '../regions/cascader.tsx'
 import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
@@ -204,7 +205,7 @@ function Rows({ appId, input, filters, isBesideMap }: RowsProps) {
     },
     { key: 'businessWeekDay', title: t('businessWeekDay'), isExtra: true },
     ...ruleFields.map(
-      (field): Column<SiteRecord> => ({
+      ({ field }): Column<SiteRecord> => ({
         key: field,
         title: t(field),
         isExtra: true,
@@ -251,8 +252,6 @@ const readKey = (key: string) => ({ appId: key.split(' ')[0] ?? '', id: Number(k
 /** Beside the map, only the name, application and region are shown by default; the user can add other columns. */
 const besideMap = (column: Column<SiteRecord>): Column<SiteRecord> =>
   ['siteName', 'appId', 'region'].includes(column.key) ? column : { ...column, isExtra: true, isFixed: false }
-
-const ruleFields = ['fastChargeBillRuleId', 'rushingBillRuleId', 'placeholderBillRuleId'] as const
 
 function actions(title: string, edit: string): Column<SiteRecord> {
   return {

@@ -120,10 +120,8 @@ function ManagedView({ view }: { view: ViewRecord }) {
         title={t('deleteTitle', { name: view.name })}
         verb={t('deleteVerb')}
         isDangerous
-        run={async () => {
-          await deleting.mutateAsync({ input: { id: view.id } })
-          showSuccess(t('deleted'))
-        }}
+        run={() => deleting.mutateAsync({ input: { id: view.id } })}
+        done={t('deleted')}
         onClose={() => setAsking(false)}
       >
         {t('deleteWords')}

@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react'
 import { useCommon } from '../../language/index.ts'
 import { ReasonField } from '../form/reason-field.tsx'
 import { RefusalAlert } from '../page/refusal-alert.tsx'
+import { showSuccess } from './feedback.tsx'
 
 interface ConfirmProps {
   isOpen: boolean
@@ -22,6 +23,8 @@ interface ConfirmProps {
   isComplete?: boolean
   /** Runs the action. A refusal that it throws is shown, and the dialog stays open. */
   run: (reason: string) => Promise<unknown>
+  /** The message after it. */
+  done?: string
   onClose: () => void
 }
 
@@ -45,6 +48,7 @@ export function Confirm({
   fieldNames = {},
   isComplete = true,
   run,
+  done,
   onClose,
 }: ConfirmProps) {
   const t = useCommon()
@@ -68,6 +72,7 @@ export function Confirm({
     setError(undefined)
     try {
       await run(reason)
+      if (done !== undefined) showSuccess(done)
       close()
     } catch (refusal) {
       setError(refusal as Error)

@@ -2,6 +2,7 @@ import { CheckOutlined, CopyOutlined } from '@ant-design/icons'
 import { Alert, Button, Modal } from 'antd'
 import { useEffect, useState } from 'react'
 import { useCommon } from '../../language/index.ts'
+import { Note } from '../page/note.tsx'
 import { useCopy } from './copy.tsx'
 
 interface SecretProps {
@@ -25,7 +26,7 @@ export function SecretOnce({ title, secrets, onClose }: SecretProps) {
       onOk={onClose}
       cancelButtonProps={{ style: { display: 'none' } }}
     >
-      <Alert type="warning" showIcon title={t('shownOnce')} style={{ marginBottom: 12 }} />
+      <Note type="warning" words={t('shownOnce')} />
       {Object.entries(secrets ?? {}).map(([name, secret]) => (
         <div key={name} style={{ marginBottom: 12 }}>
           <div className="faint">{name}</div>
