@@ -29,7 +29,7 @@ export function Access({ onWhole }: AccessProps) {
   }
   if (operatorId === null) {
     return (
-      <section className="card" style={{ maxWidth: 480 }}>
+      <section className="card form-width">
         <h2>{t('password')}</h2>
         <p className="faint">{t('isKey')}</p>
       </section>

@@ -80,7 +80,7 @@ function PasswordCard() {
   const change = useWrite(changePassword)
   const needed = { required: true, message: t('required') }
   return (
-    <section className="card" style={{ maxWidth: 480 }}>
+    <section className="card form-width">
       <h2>{t('password')}</h2>
       <RecordForm
         key={changes}

@@ -35,7 +35,7 @@ export function CodeField({ isOfGenerator = true }: { isOfGenerator?: boolean })
       {isOfGenerator && (
         <Button
           type="link"
-          style={{ padding: 0, marginBottom: 16 }}
+          className="bare spaced"
           onClick={() => {
             form.resetFields(['code'])
             setKind(other)

@@ -125,7 +125,7 @@ function Passkeys({ factors, onAdded }: FactorProps) {
         />
       )}
       {offer?.passkeys === true && knowsPasskeys() && (
-        <Button style={{ marginTop: 8 }} onClick={() => setAdding(true)}>
+        <Button className="spaced-little-above" onClick={() => setAdding(true)}>
           {t('addPasskey')}
         </Button>
       )}

@@ -63,7 +63,7 @@ export function Generator({ begun: { secret, otpauthUrl }, onSaved, onClose }: G
         form={form}
         layout="vertical"
         requiredMark={false}
-        style={{ marginTop: 12 }}
+        className="spaced-above"
         onFinish={({ code }) => void finish(plainCode(code))}
         onKeyDown={({ key, target }) => key === 'Enter' && target instanceof HTMLInputElement && form.submit()}
       >

@@ -39,12 +39,12 @@ export function ShowFactor({ factors, words, onShown }: ShowFactorProps) {
   }
 
   return (
-    <section className="card" style={{ maxWidth: 480 }}>
+    <section className="card form-width">
       <h2>{t('factors')}</h2>
       <Note type="info" words={words ?? t('limitedShow')} />
       <ProofFault error={error} />
       {factors.passkeys.length > 0 && knowsPasskeys() && (
-        <Button style={{ marginBottom: 16 }} disabled={isRunning} onClick={() => void show(showPasskey())}>
+        <Button className="spaced" disabled={isRunning} onClick={() => void show(showPasskey())}>
           {t('passkey')}
         </Button>
       )}

@@ -94,7 +94,7 @@ function Config({ config, name, onEdit, onSecret }: ConfigProps) {
   return (
     <section className="card">
       <div className="page-head">
-        <h2 style={{ margin: 0 }}>{t('config')}</h2>
+        <h2 className="flush">{t('config')}</h2>
         <span className="spacer" />
         {may(saveThirdPartyConfig) && <Button onClick={onEdit}>{t('edit')}</Button>}
         {may(rotateCallbackSecret) && <Button onClick={() => setAsking(true)}>{t('rotateCallback')}</Button>}

@@ -62,7 +62,7 @@ function CreateForm({ onCreated, onClose }: { onCreated: (made: Made) => void; o
       fieldNames={useFieldNames()}
     >
       <ApplicationFields />
-      <h2 style={{ fontSize: 15 }}>{t('config')}</h2>
+      <h2 className="small-heading">{t('config')}</h2>
       <p className="faint">{t('configNeeded')}</p>
       <ConfigFields under="thirdPartyConfig" />
     </RecordForm>

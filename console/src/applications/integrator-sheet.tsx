@@ -65,7 +65,7 @@ export function IntegratorSheet({ made, onClose }: SheetProps) {
           </div>
         ))}
       </dl>
-      <h2 style={{ fontSize: 15 }}>{t('firstCommands')}</h2>
+      <h2 className="small-heading">{t('firstCommands')}</h2>
       <TextBlock text={commands ?? ''} />
     </Modal>
   )

@@ -48,7 +48,7 @@ export function OverviewTab({ application }: { application: ApplicationRecord })
       <Holdings appId={appId} />
       <section className="card">
         <div className="page-head">
-          <h2 style={{ margin: 0 }}>{t('tab_overview')}</h2>
+          <h2 className="flush">{t('tab_overview')}</h2>
           <span className="spacer" />
           {may(updateApplication) && <Button onClick={() => setEditing(true)}>{t('edit')}</Button>}
         </div>
@@ -59,7 +59,7 @@ export function OverviewTab({ application }: { application: ApplicationRecord })
           styles={{ label: { whiteSpace: 'nowrap' } }}
           items={items.map(([key, label, children]) => ({ key, label, children: children ?? t('unknown') }))}
         />
-        <p style={{ margin: '12px 0 0' }}>
+        <p className="spaced-above flush-below">
           <Link to={paths.refusals({ appId })}>{t('refusals')}</Link>
         </p>
         <FormDrawer isOpen={isEditing} onClose={() => setEditing(false)} title={t('editName', { name: appName })}>

@@ -108,7 +108,7 @@ export function CallbackHealthCard({ appId }: { appId: string }) {
   return (
     <section className="card">
       <div className="page-head">
-        <h2 style={{ margin: 0 }}>{t('title')}</h2>
+        <h2 className="flush">{t('title')}</h2>
         <span className="spacer" />
         {may(replayDeliveries) && data !== undefined && data.state !== 'off' && (
           <Button onClick={() => setReplaying('range')}>{deliveries('replayRange')}</Button>
@@ -123,7 +123,7 @@ export function CallbackHealthCard({ appId }: { appId: string }) {
         />
       )}
       {data === undefined ? error === null && <Loading /> : <Health health={data} />}
-      <p style={{ margin: '12px 0 0' }}>
+      <p className="spaced-above flush-below">
         <Link to={paths.deliveries({ appId })}>{t('all')}</Link>
       </p>
       <Suspense fallback={null}>
@@ -153,13 +153,13 @@ function Health({ health }: { health: CallbackHealth }) {
         items={useItems(health)}
       />
       {stateOf(health) === 'unanswered' && (
-        <Alert type="info" showIcon role="status" style={{ marginTop: 12 }} title={t('unansweredText')} />
+        <Alert type="info" showIcon role="status" className="spaced-above" title={t('unansweredText')} />
       )}
       {countedFrom !== null && (
         <Alert
           type="info"
           showIcon
-          style={{ marginTop: 12 }}
+          className="spaced-above"
           title={t('countedFrom', { time: countedFrom, count: grouped(mostLookedAt) })}
         />
       )}

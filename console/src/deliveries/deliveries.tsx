@@ -166,7 +166,7 @@ function useColumns(appId: string, open: (delivery: DeliveryRecord) => void): Co
         <Button
           type="link"
           size="small"
-          style={{ padding: 0 }}
+          className="bare"
           title={delivery.type}
           aria-label={t('detailsOf', { type: words(delivery.type), time: delivery.time, id: delivery.id })}
           onClick={() => open(delivery)}

@@ -103,12 +103,8 @@ function ReplayOne({ appId, id }: { appId: string; id: number }) {
 function Part({ title, hint, children }: { title: string; hint?: string; children: ReactNode }) {
   return (
     <section>
-      <h2 style={{ fontSize: 15, margin: '0 0 8px' }}>{title}</h2>
-      {hint !== undefined && (
-        <p className="faint" style={{ margin: '0 0 8px' }}>
-          {hint}
-        </p>
-      )}
+      <h2 className="small-heading flush-above spaced-little">{title}</h2>
+      {hint !== undefined && <p className="faint flush-above spaced-little">{hint}</p>}
       {children}
     </section>
   )

@@ -112,7 +112,7 @@ function RangeDialog({ appId, from, to, status, onClose }: Omit<Props, 'toNow' |
             placeholder={[t('from'), t('to')]}
             // Enter in this field accepts the time; it must not submit the form.
             onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
-            style={{ width: '100%' }}
+            className="full-width"
           />
         </Form.Item>
         <Form.Item name="status" label={t('rangeStatus')} extra={t('rangeStatusText')}>

@@ -208,7 +208,7 @@ function ModelCard({ device }: { device: DeviceRecord }) {
             alt={t('pictureOf', { name: modelName })}
             size={96}
           />
-          <div style={{ overflowWrap: 'anywhere' }}>
+          <div className="wraps">
             <strong>{modelName}</strong>
             {type !== '' && <div className="faint">{type}</div>}
           </div>

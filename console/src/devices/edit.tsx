@@ -67,7 +67,7 @@ function NewDevices() {
       />
       <section className="card">
         <Form layout="vertical" component="div">
-          <Form.Item label={t('application')} htmlFor="device-application" required style={{ margin: 0 }}>
+          <Form.Item label={t('application')} htmlFor="device-application" required className="flush">
             <ApplicationPicker id="device-application" value={appId} onChange={choose} />
           </Form.Item>
         </Form>

@@ -109,7 +109,7 @@ function FindForm({ asked }: { asked: string }) {
           {t('find')}
         </Button>
       </Form>
-      <div aria-live="polite" style={{ marginTop: 16 }}>
+      <div aria-live="polite" className="spaced-above">
         {found && <Result found={found} />}
       </div>
     </>
@@ -147,8 +147,8 @@ function Result({ found: { deviceNo, parts, bindings } }: { found: Found }) {
         <Link to={paths.refusals({ deviceNo })}>{t('refusals')}</Link>
       </p>
       {bindings.length > 0 && (
-        <section style={{ marginTop: 16 }}>
-          <h2 style={{ fontSize: 16 }}>{devices('history')}</h2>
+        <section className="spaced-above">
+          <h2 className="small-heading">{devices('history')}</h2>
           <Owners bindings={bindings} />
         </section>
       )}

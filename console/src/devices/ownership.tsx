@@ -65,10 +65,10 @@ export function OwnershipActions({ appId, deviceNo }: DeviceKey) {
   return (
     <section className="card">
       <h2>{t('title')}</h2>
-      <div style={{ display: 'grid', gap: 12 }}>
+      <div className="stacked">
         {ways.map((one) => (
-          <div key={one} style={{ display: 'flex', gap: 16, flexWrap: 'wrap', alignItems: 'center' }}>
-            <span style={{ flex: '1 1 240px', maxWidth: 720 }}>{t(`${one}Words`)}</span>
+          <div key={one} className="in-a-row">
+            <span className="grows-from-240">{t(`${one}Words`)}</span>
             <Button danger={one !== 'transfer'} onClick={() => setWay(one)}>
               {t(one)}
             </Button>
@@ -112,7 +112,7 @@ function Transfer({ appId, deviceNo, isOpen, onClose }: DialogProps) {
       }}
     >
       <p>{t('transferWords')}</p>
-      <Form.Item label={t('target')} required htmlFor="transfer-target" style={{ marginBottom: 0 }}>
+      <Form.Item label={t('target')} required htmlFor="transfer-target" className="flush-below">
         <ApplicationPicker id="transfer-target" value={targetAppId} onChange={setTarget} except={appId} />
       </Form.Item>
     </Confirm>

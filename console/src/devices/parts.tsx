@@ -24,7 +24,7 @@ export function Battery({ battery, isShort = false }: BatteryProps) {
   const isLow = batteryEnergy !== null && Number.parseFloat(batteryEnergy) < lowBattery
   const energy = batteryEnergy === null ? t('unknown') : `${batteryEnergy.replace('%', '')}%`
   return (
-    <span className="number" style={{ whiteSpace: 'nowrap' }}>
+    <span className="number nowrap">
       {isLow ? <State tone="bad">{energy}</State> : energy}
       {batteryStatus !== null && !(isShort && batteryEnergy !== null) && (
         <span className="faint"> · {t('batteryStatus', { status: batteryStatus })}</span>

@@ -71,7 +71,7 @@ function refusalsOf({ rows }: Batch): number[] {
 function Advice({ code }: { code: number }) {
   const { words } = useAdvice(code)
   if (words === undefined) return null
-  return <Alert type="info" showIcon style={{ marginTop: 12 }} title={`${code}: ${words}`} />
+  return <Alert type="info" showIcon className="spaced-above" title={`${code}: ${words}`} />
 }
 
 interface TableActionsProps extends Omit<TableStepProps, 'drafts'> {

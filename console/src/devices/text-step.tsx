@@ -68,14 +68,14 @@ export function TextStep({ appId, text, setText, byDefault, setByDefault, show }
           onChange={(event) => setText(event.target.value)}
         />
       </Form.Item>
-      <div style={{ marginBottom: 16 }}>
+      <div className="spaced">
         <LinkButton to={paths.newImport({ kind: 'devices', appId })}>{t('importFile')}</LinkButton>
       </div>
       {isTooMuch && (
         <Note type="error" words={t('tooMany', { count: grouped(rows.length), most: grouped(limits.batchRows) })} />
       )}
       {ignored.length > 0 && <Note type="warning" words={t('ignored', { columns: ignored.join(', ') })} />}
-      <fieldset style={{ border: 0, padding: 0, margin: '0 0 8px' }}>
+      <fieldset className="plain-fieldset">
         <legend style={{ fontWeight: 600, padding: 0, marginBottom: 8 }}>{t('forEmpty')}</legend>
         <RegionChoice
           id="several-region"

@@ -118,11 +118,11 @@ function OneEvent({ event, words }: ComparisonProps) {
           { key: 'id', label: 'ID', children: <span className="number">{event.id}</span> },
         ]}
       />
-      <Typography.Title level={2} style={{ fontSize: 16, marginTop: 20 }}>
+      <Typography.Title level={2} className="small-heading spaced-above">
         {t('comparison')}
       </Typography.Title>
       <Change event={event} words={words} />
-      <details style={{ marginTop: 20 }}>
+      <details className="spaced-above">
         <summary>{t('record')}</summary>
         <RecordJson record={event.data} />
       </details>

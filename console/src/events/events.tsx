@@ -106,9 +106,7 @@ function Audit() {
   }
   return (
     <section className="card">
-      <p className="faint" style={{ marginTop: 0 }}>
-        {t('auditWords')}
-      </p>
+      <p className="faint flush-above">{t('auditWords')}</p>
       <FilterBar views="audit" values={narrowing}>
         <ActorFilter actor={values.actor} actorId={values.actorId} onChange={set} />
         <TypeFilter types={[...eventTypes, ...platformEventTypes]} {...of('type')} hasStates />
@@ -249,7 +247,7 @@ function useColumns(open: (event: EventName) => void): Column<AnyEvent>[] {
             <Button
               type="link"
               size="small"
-              style={{ padding: 0 }}
+              className="bare"
               title={event.type}
               aria-label={t('openEvent', { type: words(event.type), time: event.time })}
               onClick={() => open(event)}

@@ -130,7 +130,7 @@ function Frame() {
           <Logo size={24} />
           <span className="shell-brand-words">Forecourt</span>
         </Link>
-        <span style={{ flex: 1 }} />
+        <span className="grows" />
         <Find />
         <LanguageSwitch />
         <ShadeSwitch />

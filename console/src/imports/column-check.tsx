@@ -65,7 +65,7 @@ export function ColumnCheck({ rows, start, names, setNames, isFixed }: ColumnChe
     },
   ]
   return (
-    <div style={{ marginBottom: 16 }}>
+    <div className="spaced">
       <Faults rows={rows} start={start} names={names} setNames={setNames} isFixed={isFixed} />
       <Rows<FileColumn>
         label={t('columns')}

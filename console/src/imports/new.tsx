@@ -127,7 +127,7 @@ function FileForm({ kind, mode, appId }: FileFormProps) {
             <div style={{ fontSize: 16, margin: '8px 0 4px' }}>{t('drop')}</div>
             <div className="faint">{t('dropHint')}</div>
           </Upload.Dragger>
-          <p style={{ marginBottom: 0 }}>
+          <p className="flush-below">
             <a href={`${getTemplate.path}?kind=${kind}`} download={`${kind}.csv`}>
               {t('template')}
             </a>
@@ -167,7 +167,7 @@ function ChosenFile({ file, start, drop, ...sending }: ChosenFileProps) {
   const another = <Button onClick={drop}>{t('another')}</Button>
   return (
     <>
-      <p style={{ margin: '0 0 12px', overflowWrap: 'anywhere' }}>
+      <p className="flush-above spaced wraps">
         <strong>{file.name}</strong>{' '}
         <span className="faint number">
           {showBytes(file.size)}
@@ -255,9 +255,7 @@ function CheckedFile({
             </Button>
             {another}
           </div>
-          <p className="faint" style={{ marginBottom: 0 }}>
-            {t('tryHint')}
-          </p>
+          <p className="faint flush-below">{t('tryHint')}</p>
         </>
       ) : (
         <Sending sent={sent} size={file.size} cancel={cancel} />
@@ -270,7 +268,7 @@ function Sending({ sent, size, cancel }: { sent: number; size: number; cancel: (
   const t = useTexts()
   return (
     <>
-      <output style={{ display: 'block', marginBottom: 12 }}>
+      <output className="spaced">
         <Progress
           aria-label={t('sendingName')}
           percent={Math.min(100, Math.floor((sent / Math.max(1, size)) * 100))}

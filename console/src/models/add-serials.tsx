@@ -129,7 +129,7 @@ function AddForm({ close }: { close: () => void }) {
           onChange={(event) => change(event.target.value)}
         />
       </Form.Item>
-      <div style={{ display: 'flex', gap: 12, alignItems: 'center', marginBottom: 16 }}>
+      <div className="in-a-row spaced">
         <LinkButton to={paths.newImport({ kind: 'inventory' })}>{t('importFile')}</LinkButton>
         <span className="faint number" aria-live="polite">
           {t('rows', { count: grouped(entries.length) })}
@@ -216,8 +216,8 @@ function withoutRows({ message, code, status, requestId, errors }: ForecourtErro
 function FaultTable({ faults }: { faults: RowFault[] }) {
   const t = useTexts()
   return (
-    <div style={{ marginBottom: 16 }}>
-      <p role="status" style={{ margin: '0 0 8px' }}>
+    <div className="spaced">
+      <p role="status" className="flush-above spaced-little">
         <State tone="bad">{t('faulty', { count: grouped(new Set(faults.map(({ row }) => row)).size) })}</State>
       </p>
       <Wide label={t('table')}>

@@ -83,7 +83,7 @@ export function Inventory() {
         values={values}
         beside={
           may(importDeviceInventory) && (
-            <div style={{ display: 'flex', gap: 8 }}>
+            <div className="buttons">
               <LinkButton to={paths.newImport({ kind: 'inventory' })}>{t('importFile')}</LinkButton>
               <Button type="primary" onClick={() => setAdding(true)}>
                 {t('add')}

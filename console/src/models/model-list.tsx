@@ -72,9 +72,7 @@ export function Models() {
   const columns = useColumns(setEdited, setDeleted)
   return (
     <>
-      <p className="faint" style={{ marginTop: 0 }}>
-        {t('explanation')}
-      </p>
+      <p className="faint flush-above">{t('explanation')}</p>
       <FilterBar
         views="models"
         values={values}
@@ -150,7 +148,7 @@ function useColumns(
       title: t('actions'),
       isFixed: true,
       render: (_, model) => (
-        <span style={{ display: 'inline-flex', gap: 8 }}>
+        <span className="buttons">
           <Button size="small" aria-label={`${t('edit')} ${model.serialPrefix}`} onClick={() => edit(model)}>
             {t('edit')}
           </Button>
@@ -266,7 +264,7 @@ function ModelForm({ model, close }: { model: DeviceModelRecord | undefined; clo
         <Input autoComplete="off" inputMode="url" onBlur={({ target }) => setPictureUrl(target.value.trim())} />
       </Form.Item>
       {/* Its space is reserved, so that the buttons below do not move away from under a click. */}
-      <div style={{ marginBottom: 16 }}>
+      <div className="spaced">
         <Picture key={pictureUrl} url={pictureUrl} alt={t('picture')} size={96} />
       </div>
     </RecordForm>

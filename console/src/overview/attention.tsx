@@ -98,9 +98,7 @@ function Rest({ findings, counts }: AttentionProps) {
   if (links.length === 0) return null
   return (
     <>
-      <p className="faint" style={{ marginBottom: 4 }}>
-        {t('mostShown', { count: mostShown })}
-      </p>
+      <p className="faint spaced-little">{t('mostShown', { count: mostShown })}</p>
       <ul style={{ margin: 0, paddingInlineStart: 20 }}>
         {links.map(({ key, count = 0, to }) => (
           <li key={key}>

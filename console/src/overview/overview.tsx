@@ -45,7 +45,7 @@ function Overview() {
   return (
     <PageFrame operation={getOverview} beside={<CountedAt overview={data} />}>
       {data?.callbacks === 'paused' && <Paused />}
-      <div className="grid-cards grid-cards-full" style={{ marginBottom: 16 }}>
+      <div className="grid-cards grid-cards-full spaced">
         <Figure name={t('sites')} value={counts?.sites} to={paths.sites()}>
           {counts && counts.sitesWithoutDevices > 0 && (
             <Link to={paths.sites({ hasDevices: 'false' })}>

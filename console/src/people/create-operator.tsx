@@ -65,13 +65,11 @@ function CreateForm({ onCreated, onClose }: Pick<CreateOperatorProps, 'onCreated
         </Form.Item>
       )}
       <Form.Item name="entry" label={t('entry')}>
-        <Radio.Group style={{ display: 'grid', gap: 8 }}>
+        <Radio.Group className="stacked">
           {(['link', 'password'] as const).map((value) => (
             <Radio key={value} value={value} styles={{ icon: { alignSelf: 'flex-start', marginTop: 3 } }}>
               <div>{t(value === 'link' ? 'entryLink' : 'entryPassword')}</div>
-              <div className="faint" style={{ fontSize: 13 }}>
-                {t(value === 'link' ? 'entryLinkWords' : 'entryPasswordWords')}
-              </div>
+              <div className="faint small">{t(value === 'link' ? 'entryLinkWords' : 'entryPasswordWords')}</div>
             </Radio>
           ))}
         </Radio.Group>

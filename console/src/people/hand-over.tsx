@@ -36,7 +36,7 @@ function OwnerPicker({ except, value, onChange, isOptional = false, ownsKeys = t
         showSearch={{ filterOption: false, onSearch: setName }}
         aria-label={t('newOwner')}
         allowClear={isOptional}
-        style={{ width: '100%' }}
+        className="full-width"
         value={value ?? null}
         onChange={(chosen: number | null | undefined) => onChange(chosen ?? undefined)}
         options={owners.map(({ id, name, role }) => ({
@@ -145,5 +145,5 @@ export function Held({ leaving, isDeleted = false }: HeldProps) {
 
 function List({ children }: { children: ReactNode[] }) {
   if (children.length === 0) return null
-  return <ul style={{ maxHeight: 160, overflow: 'auto', paddingInlineStart: 20 }}>{children}</ul>
+  return <ul className="refused-list">{children}</ul>
 }

@@ -172,7 +172,7 @@ function CreateKey({ onCreated, onClose }: { onCreated: (made: Made) => void; on
         <DatePicker
           showTime={{ defaultValue: dayjs('00:00:00', 'HH:mm:ss') }}
           format="YYYY-MM-DD HH:mm:ss"
-          style={{ width: '100%' }}
+          className="full-width"
           // Enter in this field accepts the time; it must not submit the form.
           onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
         />

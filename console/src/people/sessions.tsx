@@ -11,7 +11,7 @@ export function Sessions() {
   return (
     <section className="card">
       {values.operatorId !== '' && (
-        <p style={{ marginTop: 0 }}>
+        <p className="flush-above">
           {t('onlyOne', { id: values.operatorId })}{' '}
           <Button size="small" onClick={filters.clear}>
             {t('clearFilters')}

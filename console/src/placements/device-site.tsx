@@ -101,7 +101,7 @@ function Somewhere({ placement, device, ask }: SomewhereProps) {
         </>
       )}
       {may(savePlacement) && (
-        <p style={{ display: 'flex', gap: 8, marginTop: 12 }}>
+        <p className="buttons spaced-above">
           <Button onClick={() => ask({ act: 'place', now: placement })}>{t('change')}</Button>
           <Button onClick={() => ask({ act: 'remove', placement })}>{t('remove')}</Button>
         </p>
@@ -126,10 +126,10 @@ function Nowhere({ appId, deviceNo, place }: NowhereProps) {
       <p>{t('nowhere')}</p>
       {nearest.length > 0 && (
         <>
-          <h3 style={{ fontSize: 14 }}>{t('nearby')}</h3>
-          <ul style={{ listStyle: 'none', padding: 0, display: 'grid', gap: 6 }}>
+          <h3 className="small-heading">{t('nearby')}</h3>
+          <ul className="plain-list stacked">
             {nearest.map(({ siteId, siteName, distanceMeters }) => (
-              <li key={siteId} style={{ display: 'flex', gap: 8, alignItems: 'center', flexWrap: 'wrap' }}>
+              <li key={siteId} className="in-a-row">
                 <Link to={paths.site(appId, siteId)}>{siteName}</Link>
                 <span className="faint">
                   {distanceMeters === null ? t('sameDistrict') : t('meters', { count: distanceMeters })}

@@ -53,8 +53,8 @@ export function Gates({ site }: { site: SiteRecord }) {
   )
   return (
     <section className="card">
-      <div style={{ display: 'flex', alignItems: 'baseline', gap: 12 }}>
-        <h2 style={{ flex: 1 }}>{t('devices')}</h2>
+      <div className="on-a-line">
+        <h2 className="grows">{t('devices')}</h2>
         {may(savePlacement) && <Button onClick={() => setAsked({ act: 'place' })}>{t('placeDevices')}</Button>}
       </div>
       {read.data === undefined ? (
@@ -134,7 +134,7 @@ function GateRows({ gates, ask }: { gates: PlacedDeviceRecord[]; ask: (asked: As
       key: 'actions',
       title: t('actions'),
       render: (_, gate) => (
-        <span style={{ display: 'inline-flex', gap: 8 }}>
+        <span className="buttons">
           <Button
             size="small"
             aria-label={t('changeOf', { deviceNo: gate.deviceNo })}

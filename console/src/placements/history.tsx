@@ -19,7 +19,7 @@ interface HistoryProps {
 export function PlacementHistory({ title, filter }: HistoryProps) {
   const [isOpen, setOpen] = useState(false)
   return (
-    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)} style={{ marginTop: 12 }}>
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)} className="spaced-above">
       <summary>{title}</summary>
       {isOpen && <HistoryRows title={title} filter={filter} />}
     </details>

@@ -152,7 +152,7 @@ function Ticks({ rows, ticked, tick }: { rows: TickRow[] } & TickProps) {
   const t = useTexts()
   if (rows.length === 0) return <span className="faint">{t('noneNearby')}</span>
   return (
-    <div style={{ display: 'grid', gap: 4, maxHeight: 220, overflow: 'auto' }}>
+    <div className="stacked scrolls">
       {rows.map(({ deviceNo, deviceName, distanceMeters }) => (
         <Checkbox
           key={deviceNo}

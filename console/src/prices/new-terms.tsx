@@ -74,7 +74,7 @@ function TermsForm({ rule, tomorrow }: { rule: BillingRuleRecord; tomorrow: stri
             <Form.Item name="effectiveTime" label={t('effective')} rules={[{ required: true, message: t('required') }]}>
               <MomentField />
             </Form.Item>
-            <Form.Item name="reason" label={t('reason')} extra={t('reasonKept')} style={{ maxWidth: 560 }}>
+            <Form.Item name="reason" label={t('reason')} extra={t('reasonKept')} className="form-width">
               <LimitedInput most={lengths.reason} autoComplete="off" />
             </Form.Item>
             <FollowingSites appId={appId} billingRuleId={id} />

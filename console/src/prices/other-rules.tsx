@@ -175,8 +175,8 @@ function RuleChoices({ appId, rules, onChange }: RuleChoicesProps) {
     const { [field]: chosen, ...others } = rules
     return (
       <Form.Item key={field} label={sites(field)} htmlFor={`other-rules-${field}`}>
-        <div style={{ display: 'flex', flexWrap: 'wrap', gap: '4px 12px', alignItems: 'center' }}>
-          <div style={{ flex: '1 1 240px' }}>
+        <div className="in-a-row">
+          <div className="grows-from-240">
             <RulePicker
               id={`other-rules-${field}`}
               appId={appId}

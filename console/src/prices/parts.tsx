@@ -41,7 +41,7 @@ export function ChangeInWords({ change }: { change: PriceChangeRecord }) {
   const t = useTexts()
   const { appId, billingRuleId, rules, siteCount, undoOf } = change
   return (
-    <div style={{ display: 'grid', gap: 4 }}>
+    <div className="stacked">
       {billingRuleId === null ? (
         <>
           <SiteCount appId={appId} rules={rules} words={t('kindSites', { count: siteCount ?? 0 })} />

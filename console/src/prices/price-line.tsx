@@ -38,8 +38,8 @@ export function PriceLine({ rule }: { rule: BillingRuleRecord }) {
   const refusal = changes.error ?? events.error
   return (
     <section className="card">
-      <div style={{ display: 'flex', gap: 12, alignItems: 'baseline' }}>
-        <h2 style={{ flex: 1 }}>{t('line')}</h2>
+      <div className="on-a-line">
+        <h2 className="grows">{t('line')}</h2>
         <Link to={paths.priceChanges({ appId, billingRuleId: id })}>{t('title')}</Link>
         <Link to={paths.events({ tab: 'feed', appId, billingRuleId: id })}>{t('history')}</Link>
       </div>

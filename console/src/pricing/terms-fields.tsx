@@ -75,10 +75,10 @@ function OccupancyFields() {
       <h2>{t('terms')}</h2>
       <div style={{ display: 'grid', gap: '0 16px', gridTemplateColumns: 'repeat(auto-fill, minmax(180px, 1fr))' }}>
         <Form.Item name="freeMinutes" label={t('freeMinutes')} rules={[needed]}>
-          <InputNumber min={0} max={mostMinutes} precision={0} style={{ width: '100%' }} />
+          <InputNumber min={0} max={mostMinutes} precision={0} className="full-width" />
         </Form.Item>
         <Form.Item name="unitMinutes" label={t('unitMinutes')} rules={[needed]}>
-          <InputNumber min={1} max={mostMinutes} precision={0} style={{ width: '100%' }} />
+          <InputNumber min={1} max={mostMinutes} precision={0} className="full-width" />
         </Form.Item>
         <Form.Item name="unitPrice" label={t('unitPrice')} rules={[needed, amount]}>
           <Input inputMode="decimal" autoComplete="off" />

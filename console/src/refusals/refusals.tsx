@@ -118,7 +118,7 @@ function Subject({ refusal: { subject, operation } }: { refusal: RefusalRecord }
 function Reason({ refusal: { code, name, errors } }: { refusal: RefusalRecord }) {
   const language = useLanguage()
   return (
-    <div style={{ maxWidth: 420, whiteSpace: 'normal', overflowWrap: 'anywhere' }}>
+    <div className="wraps narrow-cell">
       <span className="number faint">{code}</span> {refusals[name][language]}
       <Faults errors={errors} />
     </div>

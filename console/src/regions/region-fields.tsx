@@ -53,7 +53,7 @@ export function RegionFields({ form, isByHand, onByHand }: RegionFieldsProps) {
         label={t('division')}
         required
         hidden={isTyped}
-        style={{ marginBottom: 8 }}
+        className="spaced-little"
         // The value is in the six fields; this one only shows it.
         getValueProps={() => ({ value: isKnown ? codes : [] })}
         rules={[{ validator: () => (isTyped || isKnown ? Promise.resolve() : Promise.reject(t('required'))) }]}
@@ -76,7 +76,7 @@ export function RegionFields({ form, isByHand, onByHand }: RegionFieldsProps) {
         ))}
       </div>
       {!tree.isError && (
-        <Button type="link" style={{ padding: 0, marginBottom: 12 }} onClick={() => onByHand(!isTyped)}>
+        <Button type="link" className="bare spaced" onClick={() => onByHand(!isTyped)}>
           {isTyped ? t('fromTable') : t('byHand')}
         </Button>
       )}

@@ -71,9 +71,7 @@ export function Page() {
   return (
     <PageFrame operation={pageRegions}>
       <section className="card">
-        <p className="faint" style={{ marginTop: 0 }}>
-          {t('explanation')}
-        </p>
+        <p className="faint flush-above">{t('explanation')}</p>
         <FilterBar
           views="regions"
           values={values}
@@ -144,7 +142,7 @@ function useColumns(
       title: t('actions'),
       isFixed: true,
       render: (_, region) => (
-        <span style={{ display: 'inline-flex', gap: 8 }}>
+        <span className="buttons">
           <Button size="small" aria-label={`${t('edit')} ${region.code}`} onClick={() => edit(region)}>
             {t('edit')}
           </Button>

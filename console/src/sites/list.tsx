@@ -141,7 +141,7 @@ function Sites() {
 function AreaFilter({ bbox, onClear }: { bbox: string; onClear: () => void }) {
   const t = useTexts()
   return (
-    <div style={{ display: 'grid', gap: 2, fontSize: 12 }} className="faint">
+    <div className="faint field-of-filter">
       <span>
         {t('mapArea')} <span className="mono">{bbox}</span>
       </span>

@@ -12,7 +12,7 @@ export function Hours({ site }: { site: SiteRecord }) {
   const t = useTexts()
   const { businessStartTime: opens, businessClosingTime: closes } = site
   return (
-    <span className="number" style={{ whiteSpace: 'nowrap' }}>
+    <span className="number nowrap">
       {short(opens)}–{short(closes)}
       {closesNextDay(opens, closes) && ` (${t('nextDay')})`}
     </span>

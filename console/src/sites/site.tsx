@@ -68,7 +68,7 @@ function Site({ site }: { site: SiteRecord }) {
       <Events site={site} />
       <details className="card">
         <summary>{t('record')}</summary>
-        <div style={{ marginTop: 12 }}>
+        <div className="spaced-above">
           <RecordJson record={site} />
         </div>
       </details>
@@ -212,7 +212,7 @@ function More({ site }: { site: SiteRecord }) {
 function Pictures({ addresses }: { addresses: string[] }) {
   const t = useTexts()
   return (
-    <div style={{ display: 'flex', flexWrap: 'wrap', gap: 8 }}>
+    <div className="buttons">
       {addresses.map((address, index) =>
         /^https?:\/\//i.test(address) ? (
           <a key={address} href={address} target="_blank" rel="noreferrer">

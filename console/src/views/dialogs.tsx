@@ -66,7 +66,7 @@ export function ManageViews({ views, onClose }: { views: readonly ViewRecord[]; 
   const t = useTexts()
   return (
     <Modal open title={t('manageTitle')} footer={null} onCancel={onClose}>
-      <ul style={{ listStyle: 'none', margin: 0, padding: 0, display: 'grid', gap: 8 }}>
+      <ul className="plain-list stacked">
         {views.map((view) => (
           <ManagedView key={view.id} view={view} />
         ))}
@@ -93,7 +93,7 @@ function ManagedView({ view }: { view: ViewRecord }) {
     <li>
       <RefusalAlert error={saving.error} fieldNames={{ name: t('name') }} />
       <form
-        style={{ display: 'flex', gap: 8 }}
+        className="buttons"
         onSubmit={(event) => {
           event.preventDefault()
           void rename().catch(() => {})

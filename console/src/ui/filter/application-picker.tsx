@@ -77,7 +77,7 @@ export function ApplicationFilter({
 }: Pick<PickerProps, 'value' | 'onChange' | 'isOptional'>) {
   const t = useCommon()
   return (
-    <div style={{ display: 'grid', gap: 2, fontSize: 12 }} className="faint">
+    <div className="faint field-of-filter">
       <span aria-hidden>{t('application')}</span>
       <ApplicationPicker value={value} onChange={onChange} {...(isOptional && { isOptional })} />
     </div>

@@ -51,7 +51,7 @@ export function Compared({ before, after, names = {}, titles }: ComparedProps) {
     )
   return (
     <div>
-      <Checkbox checked={isShort} onChange={({ target }) => setShort(target.checked)} style={{ marginBottom: 8 }}>
+      <Checkbox checked={isShort} onChange={({ target }) => setShort(target.checked)} className="spaced-little">
         {t('onlyChanged')}
       </Checkbox>
       <Rows<Difference>

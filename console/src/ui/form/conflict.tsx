@@ -49,7 +49,7 @@ export function Conflict<Item>({
   const common = useCommon()
   return (
     <Note type="warning" words={common('changedMeanwhile')}>
-      <p style={{ marginTop: 0 }}>{common('unsaved')}</p>
+      <p className="flush-above">{common('unsaved')}</p>
       {now === undefined ? (
         <Button onClick={load} loading={isLoading}>
           {common('takeTheirs')}
@@ -58,11 +58,11 @@ export function Conflict<Item>({
         <>
           <Compared before={opened} after={now} names={fieldNames} titles={{ before: t('opened'), after: t('now') }} />
           {both.length > 0 && (
-            <p style={{ marginBottom: 0 }}>
+            <p className="flush-below">
               {t('both', { fields: both.map((field) => fieldNames[field] ?? field).join(', ') })}
             </p>
           )}
-          <Space wrap style={{ marginTop: 12 }}>
+          <Space wrap className="spaced-above">
             <Button onClick={keepMine}>{t('keepMine')}</Button>
             <Button onClick={takeTheirs}>{t('takeTheirs')}</Button>
           </Space>

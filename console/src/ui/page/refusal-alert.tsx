@@ -12,19 +12,17 @@ export function RefusalAlert({ error, retry, todo, fieldNames = {} }: RefusalPro
   if (error === null || error === undefined || ('code' in error && error.code === 10035)) return null
   return (
     <Note type="error" words={message} action={retry && <Button onClick={retry}>{t('retry')}</Button>}>
-      <>
-        {todo && <p style={{ margin: '0 0 4px' }}>{todo}</p>}
-        {errors.length > 0 && (
-          <ul style={{ margin: '0 0 4px', paddingInlineStart: 20 }}>
-            {errors.map(({ field, reason }) => (
-              <li key={field}>
-                <strong>{fieldNames[field] ?? field}</strong>: {reason}
-              </li>
-            ))}
-          </ul>
-        )}
-        <span className="faint">{details}</span>
-      </>
+      {todo && <p className="flush-above spaced-little">{todo}</p>}
+      {errors.length > 0 && (
+        <ul style={{ margin: '0 0 4px', paddingInlineStart: 20 }}>
+          {errors.map(({ field, reason }) => (
+            <li key={field}>
+              <strong>{fieldNames[field] ?? field}</strong>: {reason}
+            </li>
+          ))}
+        </ul>
+      )}
+      <span className="faint">{details}</span>
     </Note>
   )
 }

@@ -28,7 +28,7 @@ export function SecretOnce({ title, secrets, onClose }: SecretProps) {
     >
       <Note type="warning" words={t('shownOnce')} />
       {Object.entries(secrets ?? {}).map(([name, secret]) => (
-        <div key={name} style={{ marginBottom: 12 }}>
+        <div key={name} className="spaced">
           <div className="faint">{name}</div>
           {secret === null ? <Alert type="error" showIcon title={t('secretLost')} /> : <Copyable text={secret} />}
         </div>
