@@ -1,5 +1,5 @@
 import { Button, Space } from 'antd'
-import { Suspense, useState } from 'react'
+import { useState } from 'react'
 import {
   deletePasskey,
   deleteTotp,
@@ -25,8 +25,8 @@ import { useTexts } from './texts.ts'
 import './account.css'
 import { part } from '../ui/page/part.tsx'
 
-const Generator = part(() => import('./generator.tsx').then((module) => ({ default: module.Generator })))
-const AddPasskey = part(() => import('./add-passkey.tsx').then((module) => ({ default: module.AddPasskey })))
+const Generator = part(async () => (await import('./generator.tsx')).Generator)
+const AddPasskey = part(async () => (await import('./add-passkey.tsx')).AddPasskey)
 
 interface SecondFactorProps {
   /** Called when the person has kept the recovery codes of a first factor. */
@@ -134,15 +134,13 @@ function Passkeys({ factors, onAdded }: FactorProps) {
       )}
       {offer?.passkeys === false && <p className="faint">{t('noPasskeysHere')}</p>}
       {isAdding && (
-        <Suspense fallback={null}>
-          <AddPasskey
-            onClose={() => setAdding(false)}
-            onSaved={(saved) => {
-              setAdding(false)
-              onAdded(saved)
-            }}
-          />
-        </Suspense>
+        <AddPasskey
+          onClose={() => setAdding(false)}
+          onSaved={(saved) => {
+            setAdding(false)
+            onAdded(saved)
+          }}
+        />
       )}
       <Confirm
         isOpen={chosen !== undefined}
@@ -188,16 +186,14 @@ function CodeGenerator({ factors, onAdded }: FactorProps) {
         {totp !== null && <Button onClick={() => setRemoving(true)}>{t('removeGenerator')}</Button>}
       </Space>
       {begun !== undefined && (
-        <Suspense fallback={null}>
-          <Generator
-            begun={begun}
-            onClose={() => setBegun(undefined)}
-            onSaved={(saved) => {
-              setBegun(undefined)
-              onAdded(saved)
-            }}
-          />
-        </Suspense>
+        <Generator
+          begun={begun}
+          onClose={() => setBegun(undefined)}
+          onSaved={(saved) => {
+            setBegun(undefined)
+            onAdded(saved)
+          }}
+        />
       )}
       <Confirm
         isOpen={isRemoving}

@@ -1,5 +1,5 @@
 import { Alert, Button, Descriptions } from 'antd'
-import { type ReactNode, Suspense, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Link } from 'react-router'
 import { replayDeliveries } from '../../../src/deliveries/contract.ts'
 import { type CallbackHealth, getCallbackHealth, mostLookedAt } from '../../../src/deliveries/health/contract.ts'
@@ -19,7 +19,7 @@ import { eventsOnly, undelivered } from './filter.ts'
 import { MissedEvents } from './missed.tsx'
 import { useTexts as useDeliveryTexts } from './texts.ts'
 
-const ReplayRange = part(async () => ({ default: (await import('./range.tsx')).ReplayRange }))
+const ReplayRange = part(async () => (await import('./range.tsx')).ReplayRange)
 
 const useTexts = defineTexts(
   {
@@ -126,16 +126,15 @@ export function CallbackHealthCard({ appId }: { appId: string }) {
       <p className="spaced-above flush-below">
         <Link to={paths.deliveries({ appId })}>{t('all')}</Link>
       </p>
-      <Suspense fallback={null}>
-        <ReplayRange
-          appId={appId}
-          isOpen={replaying !== undefined}
-          {...(replaying === 'missed'
-            ? { from: data?.missedFrom ?? '', to: data?.missedTo ?? '', toNow: false, status: undelivered }
-            : { from: minuteBefore(data?.failingSince ?? ''), to: '', toNow: data?.failingSince != null, status: '' })}
-          onClose={() => setReplaying(undefined)}
-        />
-      </Suspense>
+
+      <ReplayRange
+        appId={appId}
+        isOpen={replaying !== undefined}
+        {...(replaying === 'missed'
+          ? { from: data?.missedFrom ?? '', to: data?.missedTo ?? '', toNow: false, status: undelivered }
+          : { from: minuteBefore(data?.failingSince ?? ''), to: '', toNow: data?.failingSince != null, status: '' })}
+        onClose={() => setReplaying(undefined)}
+      />
     </section>
   )
 }
@@ -182,32 +181,32 @@ function useItems(health: CallbackHealth) {
   const { waitingEvents, waitingRetries, waitingSince } = health
   const items: [string, ReactNode][] = [
     [
-      'state',
+      t('status'),
       <span key="state" data-testid="callback-state">
         <State tone={tones[state]}>{t(state)}</State>
       </span>,
     ],
     [
-      'lastSuccess',
+      t('lastSuccess'),
       lastSuccessTime ?? (
         <span className="faint">
           {health.hasSucceeded ? t('noSuccess', { count: grouped(mostLookedAt) }) : t('noneYet')}
         </span>
       ),
     ],
-    ...(heldUntil === null ? [] : [['heldUntil', heldUntil] as [string, ReactNode]]),
+    ...(heldUntil === null ? [] : [[t('heldUntil'), heldUntil] as [string, ReactNode]]),
     ...(failingSince === null
       ? []
       : [
           [
-            state === 'unanswered' ? 'triedSince' : 'failingSince',
+            t(state === 'unanswered' ? 'triedSince' : 'failingSince'),
             failingReason === null ? failingSince : `${failingSince} · ${words(failingReason)}`,
           ] as [string, ReactNode],
         ]),
-    ['lastHour', <Rate key="hour" counts={health.lastHour} />],
-    ['lastDay', <Rate key="day" counts={health.lastDay} />],
+    [t('lastHour'), <Rate key="hour" counts={health.lastHour} />],
+    [t('lastDay'), <Rate key="day" counts={health.lastDay} />],
     [
-      'waits',
+      t('waits'),
       waitingEvents + waitingRetries === 0
         ? t('nothing')
         : t('waitsWords', {
@@ -216,9 +215,9 @@ function useItems(health: CallbackHealth) {
             time: waitingSince ?? t('unknown'),
           }),
     ],
-    ['dead', grouped(dead)],
+    [t('failed'), grouped(dead)],
   ]
-  return items.map(([key, children]) => ({ key, label: t(key as 'status'), children }))
+  return items.map(([label, children]) => ({ key: label, label, children }))
 }
 
 /** The share of attempts that failed. */

@@ -1,5 +1,5 @@
 import { Button } from 'antd'
-import { Suspense, useState } from 'react'
+import { useState } from 'react'
 import { type DeliveryRecord, pageDeliveries, replayDeliveries, testType } from '../../../src/deliveries/contract.ts'
 import { eventTypes } from '../../../src/vocabulary/event-types.ts'
 import { AllThatMatchButton } from '../acts/all-that-match.tsx'
@@ -24,7 +24,7 @@ import { DeliveryState, useStateChoices } from './state.tsx'
 import { useTexts } from './texts.ts'
 import { Waiting } from './waiting.tsx'
 
-const ReplayRange = part(async () => ({ default: (await import('./range.tsx')).ReplayRange }))
+const ReplayRange = part(async () => (await import('./range.tsx')).ReplayRange)
 
 const filterNames = ['appId', 'status', 'type', 'eventId', 'timeFrom', 'timeTo'] as const
 const refetchInterval = 10_000
@@ -62,17 +62,15 @@ export function Page() {
         <Deliveries key={appId} appId={appId} mayReplay={mayReplay} replayAll={() => openRange('all')} />
       </section>
       {mayReplay && (
-        <Suspense fallback={null}>
-          <ReplayRange
-            appId={appId}
-            isOpen={rangeOpen !== undefined}
-            {...range}
-            toNow={rangeOpen === 'all' && timeTo === ''}
-            status={values.status}
-            {...ofStop}
-            onClose={() => openRange(undefined)}
-          />
-        </Suspense>
+        <ReplayRange
+          appId={appId}
+          isOpen={rangeOpen !== undefined}
+          {...range}
+          toNow={rangeOpen === 'all' && timeTo === ''}
+          status={values.status}
+          {...ofStop}
+          onClose={() => openRange(undefined)}
+        />
       )}
     </PageFrame>
   )

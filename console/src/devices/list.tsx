@@ -1,5 +1,5 @@
 import { Button } from 'antd'
-import { Suspense, useState } from 'react'
+import { useState } from 'react'
 import { Link } from 'react-router'
 import { createDevice, createDevices, type DeviceRecord, pageDevices } from '../../../src/devices/contract.ts'
 import { unbindDevices } from '../../../src/devices/ownership/contract.ts'
@@ -40,8 +40,8 @@ const useTexts = defineTexts(
   },
 )
 
-const FindSerial = part(async () => ({ default: (await import('./find-serial.tsx')).FindSerial }))
-const DeviceSelection = part(async () => ({ default: (await import('./selection.tsx')).DeviceSelection }))
+const FindSerial = part(async () => (await import('./find-serial.tsx')).FindSerial)
+const DeviceSelection = part(async () => (await import('./selection.tsx')).DeviceSelection)
 
 const mainFilters = ['deviceNo', 'deviceName', 'onlineStatus', 'status', 'runStatus'] as const
 const moreFilters = [
@@ -98,11 +98,7 @@ export function Page() {
         <Filters appId={appId} choose={(chosen) => set({ appId: chosen, siteId: '' })} />
         <DeviceRecords appId={appId} />
       </section>
-      {isFinding && (
-        <Suspense fallback={null}>
-          <FindSerial asked={values.find} onClose={stopFinding} />
-        </Suspense>
-      )}
+      {isFinding && <FindSerial asked={values.find} onClose={stopFinding} />}
     </PageFrame>
   )
 }
@@ -202,11 +198,7 @@ function DeviceRecords({ appId }: { appId: string }) {
       {...(maySelect && { selection: { keys, onChange: (now) => choose(now as string[]) } })}
       footer={(found) => (
         <>
-          {maySelect && keys.length > 0 && (
-            <Suspense fallback={null}>
-              <DeviceSelection chosen={keys.map(readKey)} onDone={() => choose([])} />
-            </Suspense>
-          )}
+          {maySelect && keys.length > 0 && <DeviceSelection chosen={keys.map(readKey)} onDone={() => choose([])} />}
           <AllThatMatch kind="devices" appId={appId} values={values} {...found} />
         </>
       )}

@@ -1,5 +1,5 @@
 import { Button } from 'antd'
-import { type ComponentProps, Suspense, useId, useState } from 'react'
+import { type ComponentProps, useId, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { pageAudit, pageEvents } from '../../../src/events/contract.ts'
 import { eventTypes, platformEventTypes } from '../../../src/vocabulary/event-types.ts'
@@ -49,18 +49,14 @@ export function Page() {
   )
 }
 
-const LazyDrawer = part(async () => ({ default: (await import('./drawer.tsx')).EventDrawer }))
+const LazyDrawer = part(async () => (await import('./drawer.tsx')).EventDrawer)
 
 /** The drawer, loaded when it is first opened; after that it stays, so that it can be seen to close. */
 function Opened(props: ComponentProps<typeof EventDrawer>) {
   const [wasShown, setWasShown] = useState(false)
   if (props.shown !== undefined && !wasShown) setWasShown(true)
   if (!wasShown) return null
-  return (
-    <Suspense fallback={null}>
-      <LazyDrawer {...props} />
-    </Suspense>
-  )
+  return <LazyDrawer {...props} />
 }
 
 /** Opens and closes the drawer of one event, which the address names; the page of the table stays. */

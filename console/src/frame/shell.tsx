@@ -8,7 +8,7 @@ import {
 } from '@ant-design/icons'
 import { useQueryClient } from '@tanstack/react-query'
 import { Button } from 'antd'
-import { Fragment, Suspense, useEffect, useRef, useState } from 'react'
+import { Fragment, useEffect, useRef, useState } from 'react'
 import { Link, Outlet, useLocation, useNavigate } from 'react-router'
 import { deleteSession } from '../../../src/people/sessions/contract.ts'
 import { call, whenProofIsWanted } from '../api/api.ts'
@@ -49,9 +49,9 @@ const useTexts = defineTexts(
   },
 )
 
-const Drawer = part(() => import('antd/es/drawer'))
+const Drawer = part(async () => (await import('antd/es/drawer')).default)
 
-const ProofDialog = part(() => import('../account/proof.tsx').then((module) => ({ default: module.ProofDialog })))
+const ProofDialog = part(async () => (await import('../account/proof.tsx')).ProofDialog)
 
 /** The dialog for the proof that an operation needs. Several operations at the same time share it. */
 function Proof() {
@@ -68,11 +68,7 @@ function Proof() {
     return () => whenProofIsWanted(async () => false)
   }, [])
   if (asked === undefined) return null
-  return (
-    <Suspense fallback={null}>
-      <ProofDialog onEnd={asked} />
-    </Suspense>
-  )
+  return <ProofDialog onEnd={asked} />
 }
 
 /** The frame of all pages behind sign-in: navigation at the left, or in a drawer on a narrow screen. */
@@ -148,11 +144,9 @@ function Frame() {
         />
       </nav>
       {isMenuOpen !== undefined && (
-        <Suspense fallback={null}>
-          <Drawer open={isMenuOpen} onClose={() => setMenuOpen(false)} placement="left" size={280} title="Forecourt">
-            <Navigation onGo={() => setMenuOpen(false)} />
-          </Drawer>
-        </Suspense>
+        <Drawer open={isMenuOpen} onClose={() => setMenuOpen(false)} placement="left" size={280} title="Forecourt">
+          <Navigation onGo={() => setMenuOpen(false)} />
+        </Drawer>
       )}
       <main id="content" className="shell-content" tabIndex={-1}>
         <LeaveGuard />

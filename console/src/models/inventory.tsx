@@ -18,6 +18,7 @@ import { LinkButton } from '../ui/page/link-button.tsx'
 import { Note } from '../ui/page/note.tsx'
 import { Nothing } from '../ui/page/nothing.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
+import { RowButtons } from '../ui/table/row-buttons.tsx'
 import { FilterBar } from '../views/filter-bar.tsx'
 import { AddSerials } from './add-serials.tsx'
 
@@ -69,11 +70,7 @@ export function Inventory() {
     key: 'actions',
     title: t('actions'),
     isFixed: true,
-    render: (_, entry) => (
-      <Button size="small" aria-label={`${t('delete')} ${entry.deviceNo}`} onClick={() => setDeleted(entry)}>
-        {t('delete')}
-      </Button>
-    ),
+    render: (_, entry) => <RowButtons name={entry.deviceNo} remove={() => setDeleted(entry)} />,
   }
   return (
     <>

@@ -18,6 +18,7 @@ import { RecordForm, type Sending } from '../ui/form/record-form.tsx'
 import { Note } from '../ui/page/note.tsx'
 import { Nothing } from '../ui/page/nothing.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
+import { RowButtons } from '../ui/table/row-buttons.tsx'
 import { FilterBar } from '../views/filter-bar.tsx'
 
 const useTexts = defineTexts(
@@ -148,14 +149,7 @@ function useColumns(
       title: t('actions'),
       isFixed: true,
       render: (_, model) => (
-        <span className="buttons">
-          <Button size="small" aria-label={`${t('edit')} ${model.serialPrefix}`} onClick={() => edit(model)}>
-            {t('edit')}
-          </Button>
-          <Button size="small" aria-label={`${t('delete')} ${model.serialPrefix}`} onClick={() => remove(model)}>
-            {t('delete')}
-          </Button>
-        </span>
+        <RowButtons name={model.serialPrefix} edit={() => edit(model)} remove={() => remove(model)} />
       ),
     },
   ]

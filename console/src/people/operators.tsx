@@ -49,7 +49,6 @@ export function Operators() {
   const columns = useColumns(setDialog)
   const close = () => setDialog(undefined)
   const operator = dialog === undefined || dialog.kind === 'create' ? undefined : dialog.operator
-  const chosen = (kind: OpenDialog['kind']) => (dialog?.kind === kind ? operator : undefined)
   return (
     <section className="card">
       <FilterBar
@@ -97,11 +96,14 @@ export function Operators() {
           if (!made.isSetUp) setSetUp(made)
         }}
       />
-      <EditOperator id={chosen('edit')?.id} name={operator?.name ?? ''} onClose={close} />
-      <ResetOperator operator={chosen('reset')} onClose={close} onReset={setSetUp} />
-      <ResetFactor operator={chosen('resetFactor')} onClose={close} />
-      <Unlink operator={chosen('unlink')} onClose={close} />
-      <DeleteOperator operator={chosen('delete')} onClose={close} />
+      <EditOperator
+        id={dialog?.kind === 'edit' ? operator?.id : undefined}
+        name={operator?.name ?? ''}
+        onClose={close}
+      />
+      {operator && dialog && dialog.kind !== 'create' && dialog.kind !== 'edit' && (
+        <Deed deed={dialog.kind} operator={operator} onClose={close} onReset={setSetUp} />
+      )}
       <SecretOnce
         title={t('linkTitle', { name: setUp?.name ?? '' })}
         secrets={
@@ -239,96 +241,52 @@ function Memberships({ operator: { role, appIds } }: { operator: OperatorRecord 
 }
 
 interface DeedProps {
-  /** The dialog is closed while it is undefined. */
-  operator: OperatorRecord | undefined
+  deed: Exclude<DeedOnAccount, 'edit'>
+  operator: OperatorRecord
   onClose: () => void
+  onReset: (setUp: SetUp) => void
 }
 
-function ResetOperator({ operator, onClose, onReset }: DeedProps & { onReset: (setUp: SetUp) => void }) {
+/** Asks before something is done to an account that it can hardly take back. */
+function Deed({ deed, operator: { id, name, role }, onClose, onReset }: DeedProps) {
   const t = useTexts()
-  const reset = useWrite(resetOperator)
-  const { id = 0, name = '' } = operator ?? {}
+  const [reset, resetFactor] = [useWrite(resetOperator), useWrite(resetSecondFactors)]
+  const [unlink, remove] = [useWrite(unlinkSignOn), useWrite(deleteOperator)]
+  const leaving = useLeaving(deed === 'delete' ? id : undefined)
+  const asked = {
+    reset: {
+      title: t('resetTitle', { name }),
+      words: t('resetWords', { name }),
+      run: async () => onReset(await reset.mutateAsync({ input: { id } })),
+    },
+    resetFactor: {
+      title: t('resetFactorTitle', { name }),
+      words: t('resetFactorWords', { name }),
+      wantsReason: true,
+      run: (reason: string) => resetFactor.mutateAsync({ input: { id, reason } }),
+      done: t('factorReset', { name }),
+    },
+    unlink: {
+      title: t('unlinkTitle', { name }),
+      words: t('unlinkWords', { name }),
+      run: () => unlink.mutateAsync({ input: { id } }),
+      done: t('unlinked', { name }),
+    },
+    delete: {
+      title: t('deleteName', { name }),
+      words: t('deleteWords', { name }),
+      typed: name,
+      fieldNames: { handOverTo: t('newOwner') },
+      run: () => remove.mutateAsync({ input: { id, ...leaving.input } }),
+      done: t('deleted', { name }),
+    },
+  }
+  const { words, ...question } = asked[deed]
   return (
-    <Confirm
-      isOpen={operator !== undefined}
-      title={t('resetTitle', { name })}
-      verb={t('reset')}
-      isDangerous
-      run={async () => onReset(await reset.mutateAsync({ input: { id } }))}
-      onClose={onClose}
-    >
-      <p>{t('resetWords', { name })}</p>
-      {operator?.role === 'admin' && (
-        <p>
-          {t('adminWords')} {t('lastAdminWords')}
-        </p>
-      )}
-    </Confirm>
-  )
-}
-
-function ResetFactor({ operator, onClose }: DeedProps) {
-  const t = useTexts()
-  const reset = useWrite(resetSecondFactors)
-  const { id = 0, name = '' } = operator ?? {}
-  return (
-    <Confirm
-      isOpen={operator !== undefined}
-      title={t('resetFactorTitle', { name })}
-      verb={t('resetFactor')}
-      isDangerous
-      wantsReason
-      run={(reason) => reset.mutateAsync({ input: { id, reason } })}
-      done={t('factorReset', { name })}
-      onClose={onClose}
-    >
-      <p>{t('resetFactorWords', { name })}</p>
-    </Confirm>
-  )
-}
-
-function Unlink({ operator, onClose }: DeedProps) {
-  const t = useTexts()
-  const unlink = useWrite(unlinkSignOn)
-  const { id = 0, name = '' } = operator ?? {}
-  return (
-    <Confirm
-      isOpen={operator !== undefined}
-      title={t('unlinkTitle', { name })}
-      verb={t('unlink')}
-      isDangerous
-      run={() => unlink.mutateAsync({ input: { id } })}
-      done={t('unlinked', { name })}
-      onClose={onClose}
-    >
-      <p>{t('unlinkWords', { name })}</p>
-    </Confirm>
-  )
-}
-
-function DeleteOperator({ operator, onClose }: DeedProps) {
-  const t = useTexts()
-  const remove = useWrite(deleteOperator)
-  const { id = 0, name = '' } = operator ?? {}
-  const leaving = useLeaving(operator?.id)
-  return (
-    <Confirm
-      isOpen={operator !== undefined}
-      title={t('deleteName', { name })}
-      verb={t('delete')}
-      isDangerous
-      typed={name}
-      run={() => remove.mutateAsync({ input: { id, ...leaving.input } })}
-      done={t('deleted', { name })}
-      fieldNames={{ handOverTo: t('newOwner') }}
-      onClose={() => {
-        leaving.setOwner(undefined)
-        onClose()
-      }}
-    >
-      <p>{t('deleteWords', { name })}</p>
-      <Held leaving={leaving} isDeleted />
-      {operator?.role === 'admin' && (
+    <Confirm isOpen verb={t(deed)} isDangerous {...question} onClose={onClose}>
+      <p>{words}</p>
+      {deed === 'delete' && <Held leaving={leaving} isDeleted />}
+      {role === 'admin' && (deed === 'reset' || deed === 'delete') && (
         <p>
           {t('adminWords')} {t('lastAdminWords')}
         </p>

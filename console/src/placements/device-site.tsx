@@ -1,5 +1,5 @@
 import { Button } from 'antd'
-import { Suspense, useMemo, useState } from 'react'
+import { useMemo, useState } from 'react'
 import { Link } from 'react-router'
 import type { DeviceRecord } from '../../../src/devices/contract.ts'
 import {
@@ -24,8 +24,8 @@ import { PlacementHistory } from './history.tsx'
 import { Lane } from './parts.tsx'
 import { useTexts } from './texts.ts'
 
-const PlaceDialog = part(async () => ({ default: (await import('./placement-dialogs.tsx')).PlaceDialog }))
-const RemoveDialog = part(async () => ({ default: (await import('./placement-dialogs.tsx')).RemoveDialog }))
+const PlaceDialog = part(async () => (await import('./placement-dialogs.tsx')).PlaceDialog)
+const RemoveDialog = part(async () => (await import('./placement-dialogs.tsx')).RemoveDialog)
 
 /** The code of the refusal for a device without a placement. */
 const placementNotFound = 20030
@@ -52,10 +52,9 @@ export function DeviceSite({ device }: { device: DeviceRecord }) {
         <RefusalResult error={error} retry={() => void refetch()} />
       )}
       <PlacementHistory title={t('historyOfDevice')} filter={{ appId, deviceNo }} />
-      <Suspense fallback={null}>
-        {asked?.act === 'place' && <PlaceDialog appId={appId} deviceNo={deviceNo} now={asked.now} onClose={close} />}
-        {asked?.act === 'remove' && <RemoveDialog placement={asked.placement} onClose={close} />}
-      </Suspense>
+
+      {asked?.act === 'place' && <PlaceDialog appId={appId} deviceNo={deviceNo} now={asked.now} onClose={close} />}
+      {asked?.act === 'remove' && <RemoveDialog placement={asked.placement} onClose={close} />}
     </section>
   )
 }

@@ -1,5 +1,5 @@
 import { Button } from 'antd'
-import { Suspense, useState } from 'react'
+import { useState } from 'react'
 import { Link } from 'react-router'
 import {
   type PlacedDeviceRecord,
@@ -22,9 +22,9 @@ import { PlacementHistory } from './history.tsx'
 import { Lane } from './parts.tsx'
 import { useTexts } from './texts.ts'
 
-const PlaceDevices = part(async () => ({ default: (await import('./place-devices.tsx')).PlaceDevices }))
-const PlaceDialog = part(async () => ({ default: (await import('./placement-dialogs.tsx')).PlaceDialog }))
-const RemoveDialog = part(async () => ({ default: (await import('./placement-dialogs.tsx')).RemoveDialog }))
+const PlaceDevices = part(async () => (await import('./place-devices.tsx')).PlaceDevices)
+const PlaceDialog = part(async () => (await import('./placement-dialogs.tsx')).PlaceDialog)
+const RemoveDialog = part(async () => (await import('./placement-dialogs.tsx')).RemoveDialog)
 
 /** The interval at which the states are read again, in milliseconds. */
 const refreshEvery = 10_000
@@ -71,13 +71,12 @@ export function Gates({ site }: { site: SiteRecord }) {
         </>
       )}
       <PlacementHistory title={t('history')} filter={{ appId, siteId: id }} />
-      <Suspense fallback={null}>
-        {asked?.act === 'place' && <PlaceDevices site={site} onClose={close} />}
-        {asked?.act === 'change' && (
-          <PlaceDialog appId={appId} deviceNo={asked.gate.deviceNo} now={asked.gate} onClose={close} />
-        )}
-        {asked?.act === 'remove' && <RemoveDialog placement={asked.gate} onClose={close} />}
-      </Suspense>
+
+      {asked?.act === 'place' && <PlaceDevices site={site} onClose={close} />}
+      {asked?.act === 'change' && (
+        <PlaceDialog appId={appId} deviceNo={asked.gate.deviceNo} now={asked.gate} onClose={close} />
+      )}
+      {asked?.act === 'remove' && <RemoveDialog placement={asked.gate} onClose={close} />}
     </section>
   )
 }

@@ -1,5 +1,5 @@
 import { Button } from 'antd'
-import { Suspense, useState } from 'react'
+import { useState } from 'react'
 import {
   cancelPriceChange,
   type PriceChangeRecord,
@@ -27,7 +27,7 @@ import { ChangeInWords, ChangeState, Countdown } from './parts.tsx'
 import { useTexts } from './texts.ts'
 import { useAfter } from './undone.ts'
 
-const PriceDialog = part(async () => ({ default: (await import('./dialogs.tsx')).PriceDialog }))
+const PriceDialog = part(async () => (await import('./dialogs.tsx')).PriceDialog)
 
 const filterNames = ['appId', 'status', 'billingRuleId', 'siteId', 'timeFrom', 'timeTo'] as const
 
@@ -77,7 +77,7 @@ export function Page() {
           empty={<Nothing words={t('none')} />}
         />
       </section>
-      <Suspense fallback={null}>{asked && <PriceDialog asked={asked} onClose={() => setAsked(undefined)} />}</Suspense>
+      {asked && <PriceDialog asked={asked} onClose={() => setAsked(undefined)} />}
     </PageFrame>
   )
 }

@@ -1,5 +1,5 @@
 import { Button } from 'antd'
-import { type ReactNode, Suspense, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Link } from 'react-router'
 import { type BillingRuleRecord, updateBillingRule } from '../../../src/billing-rules/contract.ts'
 import { pageEvents } from '../../../src/events/contract.ts'
@@ -20,7 +20,7 @@ import type { Asked } from './dialogs.tsx'
 import { Countdown, PriceEntry } from './parts.tsx'
 import { useTexts } from './texts.ts'
 
-const PriceDialog = part(async () => ({ default: (await import('./dialogs.tsx')).PriceDialog }))
+const PriceDialog = part(async () => (await import('./dialogs.tsx')).PriceDialog)
 
 /** The most price changes and events that are read for the timeline, and the most past entries that it shows. */
 const mostRead = 100
@@ -49,7 +49,7 @@ export function PriceLine({ rule }: { rule: BillingRuleRecord }) {
         <Unread error={refusal} />
       )}
       <Given changes={changes.data?.list ?? []} />
-      <Suspense fallback={null}>{asked && <PriceDialog asked={asked} onClose={() => setAsked(undefined)} />}</Suspense>
+      {asked && <PriceDialog asked={asked} onClose={() => setAsked(undefined)} />}
     </section>
   )
 }

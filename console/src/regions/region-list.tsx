@@ -12,6 +12,7 @@ import { RecordForm } from '../ui/form/record-form.tsx'
 import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
+import { RowButtons } from '../ui/table/row-buttons.tsx'
 import { FilterBar } from '../views/filter-bar.tsx'
 
 const useTexts = defineTexts(
@@ -141,16 +142,7 @@ function useColumns(
       key: 'actions',
       title: t('actions'),
       isFixed: true,
-      render: (_, region) => (
-        <span className="buttons">
-          <Button size="small" aria-label={`${t('edit')} ${region.code}`} onClick={() => edit(region)}>
-            {t('edit')}
-          </Button>
-          <Button size="small" aria-label={`${t('delete')} ${region.code}`} onClick={() => remove(region)}>
-            {t('delete')}
-          </Button>
-        </span>
-      ),
+      render: (_, region) => <RowButtons name={region.code} edit={() => edit(region)} remove={() => remove(region)} />,
     },
   ]
 }

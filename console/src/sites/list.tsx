@@ -1,6 +1,5 @@
 import { PlusOutlined } from '@ant-design/icons'
 import { Button } from 'antd'
-import { Suspense } from 'react'
 import { Link } from 'react-router'
 import { pageSites, type SiteRecord, saveSite, updateSite } from '../../../src/sites/contract.ts'
 import { schedulePriceChange } from '../../../src/sites/price-changes/contract.ts'
@@ -31,7 +30,7 @@ import { OneLine } from '../ui/table/rows.tsx'
 import { useSelection } from '../ui/table/selection.ts'
 import { useTexts } from './texts.ts'
 
-const SitesMap = part(async () => ({ default: (await import('./sites-map.tsx')).SitesMap }))
+const SitesMap = part(async () => (await import('./sites-map.tsx')).SitesMap)
 
 const filterNames = [
   'siteName',
@@ -128,9 +127,8 @@ function Sites() {
       {view === 'map' && (
         <div className="table-and-map">
           {rows}
-          <Suspense fallback={null}>
-            <SitesMap key={appId} input={input} bbox={values.bbox} onBbox={(bbox) => set({ bbox })} />
-          </Suspense>
+
+          <SitesMap key={appId} input={input} bbox={values.bbox} onBbox={(bbox) => set({ bbox })} />
         </div>
       )}
     </section>

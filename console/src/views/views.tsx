@@ -1,6 +1,6 @@
 import { StarOutlined } from '@ant-design/icons'
 import { Button, type MenuProps } from 'antd'
-import { Suspense, useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { pageViews, type ViewedPage, type ViewRecord } from '../../../src/people/views/contract.ts'
 import { useRead } from '../api/api.ts'
@@ -12,8 +12,8 @@ import { columnsKey } from '../ui/table/records.tsx'
 import { noteApplied } from './applied.ts'
 import { useTexts } from './texts.ts'
 
-const SaveView = part(async () => ({ default: (await import('./dialogs.tsx')).SaveView }))
-const ManageViews = part(async () => ({ default: (await import('./dialogs.tsx')).ManageViews }))
+const SaveView = part(async () => (await import('./dialogs.tsx')).SaveView)
+const ManageViews = part(async () => (await import('./dialogs.tsx')).ManageViews)
 
 /** Parameters of the address that a view does not keep: they name one row or one page of the list. */
 const passing = ['cursor', 'pageNo', 'find', 'event', 'eventType', 'eventAppId']
@@ -76,16 +76,15 @@ function Menu({ page }: { page: ViewedPage }) {
           {t('views')}
         </Button>
       </Dropdown>
-      <Suspense fallback={null}>
-        {opened === 'save' && (
-          <SaveView
-            views={views}
-            view={{ page, query: queryNow(), columns: stored(keyOf(page)) }}
-            onClose={() => open(undefined)}
-          />
-        )}
-        {opened === 'manage' && <ManageViews views={views} onClose={() => open(undefined)} />}
-      </Suspense>
+
+      {opened === 'save' && (
+        <SaveView
+          views={views}
+          view={{ page, query: queryNow(), columns: stored(keyOf(page)) }}
+          onClose={() => open(undefined)}
+        />
+      )}
+      {opened === 'manage' && <ManageViews views={views} onClose={() => open(undefined)} />}
     </>
   )
 }

@@ -1,5 +1,5 @@
 import type { InputRef } from 'antd'
-import { Suspense, useEffect, useId, useRef, useState } from 'react'
+import { useEffect, useId, useRef, useState } from 'react'
 import { useNavigation, useSearchParams } from 'react-router'
 import { useCommon } from '../../language/index.ts'
 import { Input, Select } from '../form/fields.tsx'
@@ -124,19 +124,13 @@ export interface RangeFilterProps {
   onChange: (from: string, to: string) => void
 }
 
-const LazyRangeFilter = part(async () => ({ default: (await import('./range-filter.tsx')).RangeFilter }))
-
 /** A time range in the service's time zone. The calendar loads after the rows; its space is reserved until then. */
-export function RangeFilter(props: RangeFilterProps) {
-  const place = (
+export const RangeFilter = part<RangeFilterProps>(
+  async () => (await import('./range-filter.tsx')).RangeFilter,
+  ({ label }) => (
     <div className="range-filter">
-      {props.label}
+      {label}
       <div className="field-place" />
     </div>
-  )
-  return (
-    <Suspense fallback={place}>
-      <LazyRangeFilter {...props} />
-    </Suspense>
-  )
-}
+  ),
+)

@@ -1,6 +1,6 @@
 import { DownloadOutlined, ReloadOutlined, SettingOutlined } from '@ant-design/icons'
 import { Button } from 'antd'
-import { type ReactNode, Suspense, useDeferredValue, useState } from 'react'
+import { type ReactNode, useDeferredValue, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { ExportKind } from '../../../../src/bulk/contract.ts'
@@ -65,8 +65,14 @@ interface RecordsProps<Item, Body extends TObject, Query extends TObject, Data e
 }
 
 // Rarely opened parts, loaded on demand.
-const Exports = part(async () => ({ default: (await import('./export.tsx')).Exports }))
-const Columns = part(async () => ({ default: (await import('./columns.tsx')).Columns }))
+const Exports = part(
+  async () => (await import('./export.tsx')).Exports,
+  () => <Loading />,
+)
+const Columns = part(
+  async () => (await import('./columns.tsx')).Columns,
+  () => <Loading />,
+)
 
 const sizes = [10, 20, 50, 100]
 /** The key under which a table's choice of columns is stored. */
@@ -271,9 +277,7 @@ function ExportButton(exported: React.ComponentProps<typeof Exports>) {
       disabled={isEmpty}
       popupRender={() => (
         <div className="card">
-          <Suspense fallback={<Loading />}>
-            <Exports {...exported} />
-          </Suspense>
+          <Exports {...exported} />
         </div>
       )}
     >
@@ -290,9 +294,7 @@ function ColumnChoice(choice: React.ComponentProps<typeof Columns>) {
     <Dropdown
       popupRender={() => (
         <div className="card">
-          <Suspense fallback={<Loading />}>
-            <Columns {...choice} />
-          </Suspense>
+          <Columns {...choice} />
         </div>
       )}
     >
