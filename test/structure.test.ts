@@ -85,6 +85,7 @@ const consoleLayers = [
     'devices',
     'events',
     'imports',
+    'jobs',
     'models',
     'people',
     'placements',

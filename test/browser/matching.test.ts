@@ -62,7 +62,7 @@ describe('acts on everything that matches', () => {
       await page.goto(`${client.url}/console/acts?appId=${app.appId}`)
       await page.getByRole('link', { name: 'Transfer devices' }).first().click()
       await page.getByText('One landlord').waitFor()
-      await expectSound(visited, `Act ${acts.list[0]?.id}: Transfer devices`)
+      await expectSound(visited, `Bulk action ${acts.list[0]?.id}: Transfer devices`)
       await picture(page, 'act')
       expect(visited.faults).toEqual([])
     },

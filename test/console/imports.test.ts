@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { columnFaults, importColumns, isIgnored, leftOut } from '../../console/src/imports/columns.ts'
 import { type FileStart, fileToSend, namesOf, readStart } from '../../console/src/imports/file-start.ts'
-import { type ResultRow, readRows, resultCsv } from '../../console/src/imports/result.ts'
+import { type ResultRow, readRows, resultCsv } from '../../console/src/jobs/result.ts'
 import {
   exportedColumns,
   type ImportKind,

@@ -1,8 +1,8 @@
-import { Alert } from 'antd'
 import { useState } from 'react'
 import { getSecondFactors } from '../../../src/people/second-factor/contract.ts'
 import { useRead } from '../api/api.ts'
 import { useSession } from '../api/session.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { SecondFactor } from './factors.tsx'
 import { ShowFactor } from './show-factor.tsx'
 import { useTexts } from './texts.ts'
@@ -29,7 +29,7 @@ export function Access({ onWhole }: AccessProps) {
   }
   if (operatorId === null) {
     return (
-      <section className="card" style={{ maxWidth: 480 }}>
+      <section className="card form-width">
         <h2>{t('password')}</h2>
         <p className="faint">{t('isKey')}</p>
       </section>
@@ -40,7 +40,7 @@ export function Access({ onWhole }: AccessProps) {
   }
   return (
     <>
-      {isLimited && <Alert type="info" showIcon title={t('limitedSetUp')} style={{ marginBottom: 16 }} />}
+      {isLimited && <Note type="info" words={t('limitedSetUp')} />}
       <SecondFactor onFirst={goOn} />
     </>
   )

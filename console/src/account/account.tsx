@@ -1,4 +1,4 @@
-import { Alert, Descriptions, Form, Input } from 'antd'
+import { Descriptions, Form, Input } from 'antd'
 import { useEffect, useState } from 'react'
 import { useLocation, useNavigate, useSearchParams } from 'react-router'
 import { changePassword, passwordLengths } from '../../../src/people/operators/contract.ts'
@@ -10,8 +10,8 @@ import { paths } from '../paths.ts'
 import { SessionsTable } from '../people/sessions-table.tsx'
 import { useTexts as usePeopleTexts } from '../people/texts.ts'
 import { RecordForm } from '../ui/form/record-form.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { Access } from './access.tsx'
 import { Arrived } from './arrived.tsx'
 import { OwnKeys } from './own-keys.tsx'
@@ -41,7 +41,9 @@ function Confirmed() {
   }, [isConfirmed])
   if (!isConfirmed) return null
   return (
-    <Alert type="success" showIcon title={t('confirmed')} description={t('repeatNow')} style={{ marginBottom: 16 }} />
+    <Note type="success" words={t('confirmed')}>
+      {t('repeatNow')}
+    </Note>
   )
 }
 
@@ -74,12 +76,11 @@ function SignOnAndPassword() {
 
 function PasswordCard() {
   const t = useTexts()
-  const common = useCommon()
   const [changes, setChanges] = useState(0)
   const change = useWrite(changePassword)
-  const needed = { required: true, message: common('required') }
+  const needed = { required: true, message: t('required') }
   return (
-    <section className="card" style={{ maxWidth: 480 }}>
+    <section className="card form-width">
       <h2>{t('password')}</h2>
       <RecordForm
         key={changes}
@@ -88,15 +89,15 @@ function PasswordCard() {
         successMessage={() => t('changed')}
         onSaved={() => setChanges(changes + 1)}
         verb={t('change')}
-        fieldNames={{ password: t('old'), newPassword: t('next') }}
+        fieldNames={{ password: t('old'), newPassword: t('newPassword') }}
       >
         <Form.Item name="password" label={t('old')} rules={[needed]}>
           <Input.Password autoComplete="current-password" />
         </Form.Item>
         <Form.Item
           name="newPassword"
-          label={t('next')}
-          rules={[needed, { ...passwordLengths, message: common('passwordLength', passwordLengths) }]}
+          label={t('newPassword')}
+          rules={[needed, { ...passwordLengths, message: t('passwordLength', passwordLengths) }]}
         >
           <Input.Password autoComplete="new-password" />
         </Form.Item>
@@ -132,10 +133,10 @@ function KeySession({ session: { userAgent, address, createTime, seenTime, expir
       bordered
       items={[
         { key: 'userAgent', label: t('browser'), children: userAgent },
-        { key: 'address', label: t('address'), children: <span className="mono">{address}</span> },
+        { key: 'address', label: t('ipAddress'), children: <span className="mono">{address}</span> },
         { key: 'createTime', label: t('began'), children: <span className="number">{createTime}</span> },
-        { key: 'seenTime', label: t('seen'), children: <span className="number">{seenTime}</span> },
-        { key: 'expireTime', label: t('ends'), children: <span className="number">{expireTime}</span> },
+        { key: 'seenTime', label: t('lastUse'), children: <span className="number">{seenTime}</span> },
+        { key: 'expireTime', label: t('expireTime'), children: <span className="number">{expireTime}</span> },
       ]}
     />
   )

@@ -5,7 +5,6 @@ import { savePasskey } from '../../../src/people/second-factor/contract.ts'
 import { lengths } from '../../../src/vocabulary/values.ts'
 import { useWrite } from '../api/api.ts'
 import { LimitedInput } from '../ui/form/limited.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { readUserAgent } from '../words/user-agent.ts'
 import { makePasskey } from './passkeys.ts'
 import { ProofFault } from './proof-fault.tsx'
@@ -19,7 +18,6 @@ interface AddPasskeyProps {
 /** Asks for a name, and lets the browser make a passkey. */
 export function AddPasskey({ onSaved, onClose }: AddPasskeyProps) {
   const t = useTexts()
-  const common = useCommon()
   const [form] = Form.useForm<{ name: string }>()
   const [error, setError] = useState<Error>()
   const [isRunning, setRunning] = useState(false)
@@ -43,11 +41,11 @@ export function AddPasskey({ onSaved, onClose }: AddPasskeyProps) {
       title={t('addPasskey')}
       okText={t('addPasskey')}
       okButtonProps={{ loading: isRunning }}
-      cancelText={common('cancel')}
+      cancelText={t('cancel')}
       onOk={() => form.submit()}
       onCancel={onClose}
     >
-      <ProofFault error={error} fieldNames={{ name: t('passkeyName') }} />
+      <ProofFault error={error} fieldNames={{ name: t('name') }} />
       <Form
         name="passkey"
         form={form}
@@ -59,9 +57,9 @@ export function AddPasskey({ onSaved, onClose }: AddPasskeyProps) {
       >
         <Form.Item
           name="name"
-          label={t('passkeyName')}
+          label={t('name')}
           extra={t('passkeyNameHelp')}
-          rules={[{ required: true, whitespace: true, message: common('required') }]}
+          rules={[{ required: true, whitespace: true, message: t('required') }]}
         >
           <LimitedInput most={lengths.name} autoFocus autoComplete="off" />
         </Form.Item>

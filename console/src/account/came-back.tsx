@@ -1,18 +1,16 @@
-import { Alert } from 'antd'
-import { Suspense } from 'react'
 import { useSearchParams } from 'react-router'
+import { Note } from '../ui/page/note.tsx'
 import { part } from '../ui/page/part.tsx'
 
-const Refusal = part(() => import('./refusal-words.tsx').then(({ RefusalWords }) => ({ default: RefusalWords })))
+const Refusal = part(
+  async () => (await import('./refusal-words.tsx')).RefusalWords,
+  () => <Note type="error" words="…" />,
+)
 
 /** Shows the refusal with which a sign-on came back to this page; nothing if there is none. */
 export function CameBack() {
   const [search] = useSearchParams()
   const code = Number(search.get('refusal'))
   if (!Number.isInteger(code) || code === 0) return null
-  return (
-    <Suspense fallback={<Alert type="error" showIcon title="…" style={{ marginBottom: 16 }} />}>
-      <Refusal code={code} requestId={search.get('request') ?? ''} />
-    </Suspense>
-  )
+  return <Refusal code={code} requestId={search.get('request') ?? ''} />
 }

@@ -2,7 +2,6 @@ import { Button, Form, Input } from 'antd'
 import { useState } from 'react'
 import { isComposing } from '../browser/composing.ts'
 import { plainCode } from '../browser/typed.ts'
-import { useCommon } from '../ui/text/texts.ts'
 import { useTexts } from './texts.ts'
 
 /**
@@ -11,7 +10,6 @@ import { useTexts } from './texts.ts'
  */
 export function CodeField({ isOfGenerator = true }: { isOfGenerator?: boolean }) {
   const t = useTexts()
-  const common = useCommon()
   const form = Form.useFormInstance()
   const [kind, setKind] = useState<'code' | 'recoveryCode'>(isOfGenerator ? 'code' : 'recoveryCode')
   const other = kind === 'code' ? 'recoveryCode' : 'code'
@@ -24,7 +22,7 @@ export function CodeField({ isOfGenerator = true }: { isOfGenerator?: boolean })
         extra={t(`${kind}Help`)}
         // While a word is being composed, the input method owns the text.
         normalize={(code: string) => (isComposing() ? code : plainCode(code))}
-        rules={[{ required: true, message: common('required') }]}
+        rules={[{ required: true, message: t('required') }]}
       >
         <Input
           autoFocus
@@ -37,7 +35,7 @@ export function CodeField({ isOfGenerator = true }: { isOfGenerator?: boolean })
       {isOfGenerator && (
         <Button
           type="link"
-          style={{ padding: 0, marginBottom: 16 }}
+          className="bare spaced"
           onClick={() => {
             form.resetFields(['code'])
             setKind(other)

@@ -1,5 +1,5 @@
-import { Alert, Button, Space } from 'antd'
-import { Suspense, useState } from 'react'
+import { Button, Space } from 'antd'
+import { useState } from 'react'
 import {
   deletePasskey,
   deleteTotp,
@@ -12,12 +12,11 @@ import { getSignOn } from '../../../src/people/sign-on/contract.ts'
 import { useRead, useWrite } from '../api/api.ts'
 import { Confirm } from '../ui/dialog/confirm.tsx'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
-import { Loading } from '../ui/page/loading.tsx'
-import { RefusalResult } from '../ui/page/refusal.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
+import { Unread } from '../ui/page/unread.tsx'
 import { Rows } from '../ui/table/rows.tsx'
 import { State } from '../ui/text/status.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import type { Begun } from './generator.tsx'
 import { knowsPasskeys } from './passkeys.ts'
 import { fewCodes } from './recovery.ts'
@@ -26,8 +25,8 @@ import { useTexts } from './texts.ts'
 import './account.css'
 import { part } from '../ui/page/part.tsx'
 
-const Generator = part(() => import('./generator.tsx').then((module) => ({ default: module.Generator })))
-const AddPasskey = part(() => import('./add-passkey.tsx').then((module) => ({ default: module.AddPasskey })))
+const Generator = part(async () => (await import('./generator.tsx')).Generator)
+const AddPasskey = part(async () => (await import('./add-passkey.tsx')).AddPasskey)
 
 interface SecondFactorProps {
   /** Called when the person has kept the recovery codes of a first factor. */
@@ -52,11 +51,7 @@ export function SecondFactor({ onFirst }: SecondFactorProps) {
         {t('factorsWords')} {data?.isRequired && t('isRequired')}
       </p>
       {data === undefined ? (
-        error === null ? (
-          <Loading />
-        ) : (
-          <RefusalResult error={error} retry={() => void refetch()} />
-        )
+        <Unread error={error} refetch={refetch} />
       ) : (
         <>
           <Passkeys factors={data} onAdded={(saved) => added(saved, t('passkeyAdded'))} />
@@ -86,7 +81,6 @@ type Passkey = SecondFactors['passkeys'][number]
 
 function Passkeys({ factors, onAdded }: FactorProps) {
   const t = useTexts()
-  const common = useCommon()
   const { data: offer } = useRead(getSignOn, {})
   const remove = useWrite(deletePasskey)
   const [isAdding, setAdding] = useState(false)
@@ -105,8 +99,8 @@ function Passkeys({ factors, onAdded }: FactorProps) {
           rowKey={({ id }) => id}
           empty={null}
           columns={[
-            { key: 'name', title: t('passkeyName'), dataIndex: 'name', most: 240 },
-            { key: 'added', title: t('added'), dataIndex: 'createTime', className: 'number' },
+            { key: 'name', title: t('name'), most: 240 },
+            { key: 'createTime', title: t('added'), className: 'number' },
             {
               key: 'lastUse',
               title: t('lastUse'),
@@ -116,7 +110,7 @@ function Passkeys({ factors, onAdded }: FactorProps) {
             { key: 'kept', title: t('kept'), render: (_, { isSynced }) => t(isSynced ? 'synced' : 'single') },
             {
               key: 'actions',
-              title: common('actions'),
+              title: t('actions'),
               render: (_, passkey) => (
                 <Button
                   size="small"
@@ -131,7 +125,7 @@ function Passkeys({ factors, onAdded }: FactorProps) {
         />
       )}
       {offer?.passkeys === true && knowsPasskeys() && (
-        <Button style={{ marginTop: 8 }} onClick={() => setAdding(true)}>
+        <Button className="spaced-little-above" onClick={() => setAdding(true)}>
           {t('addPasskey')}
         </Button>
       )}
@@ -140,25 +134,21 @@ function Passkeys({ factors, onAdded }: FactorProps) {
       )}
       {offer?.passkeys === false && <p className="faint">{t('noPasskeysHere')}</p>}
       {isAdding && (
-        <Suspense fallback={null}>
-          <AddPasskey
-            onClose={() => setAdding(false)}
-            onSaved={(saved) => {
-              setAdding(false)
-              onAdded(saved)
-            }}
-          />
-        </Suspense>
+        <AddPasskey
+          onClose={() => setAdding(false)}
+          onSaved={(saved) => {
+            setAdding(false)
+            onAdded(saved)
+          }}
+        />
       )}
       <Confirm
         isOpen={chosen !== undefined}
         title={t('removePasskeyTitle', { name: chosen?.name ?? '' })}
         verb={t('remove')}
         isDangerous
-        run={async () => {
-          await remove.mutateAsync({ input: { id: chosen?.id ?? 0 } })
-          showSuccess(t('removed'))
-        }}
+        run={() => remove.mutateAsync({ input: { id: chosen?.id ?? 0 } })}
+        done={t('removed')}
         onClose={() => setChosen(undefined)}
       >
         <p>{t('removePasskeyWords')}</p>
@@ -196,26 +186,22 @@ function CodeGenerator({ factors, onAdded }: FactorProps) {
         {totp !== null && <Button onClick={() => setRemoving(true)}>{t('removeGenerator')}</Button>}
       </Space>
       {begun !== undefined && (
-        <Suspense fallback={null}>
-          <Generator
-            begun={begun}
-            onClose={() => setBegun(undefined)}
-            onSaved={(saved) => {
-              setBegun(undefined)
-              onAdded(saved)
-            }}
-          />
-        </Suspense>
+        <Generator
+          begun={begun}
+          onClose={() => setBegun(undefined)}
+          onSaved={(saved) => {
+            setBegun(undefined)
+            onAdded(saved)
+          }}
+        />
       )}
       <Confirm
         isOpen={isRemoving}
         title={t('removeGeneratorTitle')}
         verb={t('remove')}
         isDangerous
-        run={async () => {
-          await remove.mutateAsync({ input: {} })
-          showSuccess(t('removed'))
-        }}
+        run={() => remove.mutateAsync({ input: {} })}
+        done={t('removed')}
         onClose={() => setRemoving(false)}
       >
         <p>{t('removeGeneratorWords')}</p>
@@ -232,9 +218,7 @@ function Recovery({ left, onRenewed }: { left: number; onRenewed: (codes: string
   return (
     <div className="factor">
       <h3>{t('recovery')}</h3>
-      {left <= fewCodes && (
-        <Alert type="warning" showIcon title={t('fewLeft', { count: left })} style={{ marginBottom: 8 }} />
-      )}
+      {left <= fewCodes && <Note type="warning" words={t('fewLeft', { count: left })} />}
       <p>
         {t('recoveryWords')}{' '}
         <State tone={left <= fewCodes ? 'warn' : 'good'}>{t('recoveryLeft', { count: left })}</State>

@@ -6,7 +6,6 @@ import { useWrite } from '../api/api.ts'
 import { plainCode } from '../browser/typed.ts'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { Copyable } from '../ui/text/secret.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { useTexts } from './texts.ts'
 
 export type Begun = Static<typeof startTotp.data>
@@ -21,7 +20,6 @@ interface GeneratorProps {
 /** Sets a code generator up: its secret as a QR code, which is drawn here, and as text; then a code of it. */
 export function Generator({ begun: { secret, otpauthUrl }, onSaved, onClose }: GeneratorProps) {
   const t = useTexts()
-  const common = useCommon()
   const [form] = Form.useForm<{ code: string }>()
   const [error, setError] = useState<Error>()
   const save = useWrite(saveTotp)
@@ -37,7 +35,7 @@ export function Generator({ begun: { secret, otpauthUrl }, onSaved, onClose }: G
       title={t('setUpGenerator')}
       okText={t('turnOn')}
       okButtonProps={{ loading: save.isPending }}
-      cancelText={common('cancel')}
+      cancelText={t('cancel')}
       onOk={() => form.submit()}
       onCancel={onClose}
       mask={{ closable: false }}
@@ -65,11 +63,11 @@ export function Generator({ begun: { secret, otpauthUrl }, onSaved, onClose }: G
         form={form}
         layout="vertical"
         requiredMark={false}
-        style={{ marginTop: 12 }}
+        className="spaced-above"
         onFinish={({ code }) => void finish(plainCode(code))}
         onKeyDown={({ key, target }) => key === 'Enter' && target instanceof HTMLInputElement && form.submit()}
       >
-        <Form.Item name="code" label={t('code')} rules={[{ required: true, message: common('required') }]}>
+        <Form.Item name="code" label={t('code')} rules={[{ required: true, message: t('required') }]}>
           <Input className="mono" autoComplete="one-time-code" inputMode="numeric" style={{ maxWidth: 200 }} />
         </Form.Item>
       </Form>

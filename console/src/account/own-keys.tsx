@@ -21,7 +21,7 @@ export function OwnKeys() {
         rows={data.list}
         empty={null}
         columns={[
-          { key: 'name', title: people('name'), dataIndex: 'name', most: 200 },
+          { key: 'name', title: people('name'), most: 200 },
           { key: 'role', title: people('role'), render: (_, { role }) => people(`role_${role}` as 'role_admin') },
           {
             key: 'status',
@@ -30,7 +30,7 @@ export function OwnKeys() {
               <State tone={status === 1 ? 'good' : 'idle'}>{people(status === 1 ? 'keyWorks' : 'keyRests')}</State>
             ),
           },
-          { key: 'expireTime', title: people('expireTime'), dataIndex: 'expireTime', className: 'number' },
+          { key: 'expireTime', title: people('expireTime'), className: 'number' },
           {
             key: 'lastUseTime',
             title: people('lastUse'),

@@ -1,5 +1,5 @@
-import { Alert } from 'antd'
 import { ForecourtError } from '../../../sdk/src/error.ts'
+import { Note } from '../ui/page/note.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { useTexts } from './texts.ts'
 
@@ -20,7 +20,7 @@ export function ProofFault({ error, fieldNames = {} }: ProofFaultProps) {
       : error.name === 'SecurityError'
         ? t('passkeyNotHere', { host: location.host })
         : t('passkeyFailed')
-  return <Alert type="warning" showIcon role="alert" title={words} style={{ marginBottom: 16 }} />
+  return <Note type="warning" words={words} />
 }
 
 /** Whether a refusal asks for the code of a second factor: it was not sent (10032), or is wrong (10033). */

@@ -6,7 +6,6 @@ import { getSignOn } from '../../../src/people/sign-on/contract.ts'
 import { call, useRead } from '../api/api.ts'
 import { useSession } from '../api/session.tsx'
 import { Loading } from '../ui/page/loading.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { CodeField } from './code-field.tsx'
 import { knowsPasskeys, type Shown, showPasskey } from './passkeys.ts'
 import { asksForCode, ProofFault } from './proof-fault.tsx'
@@ -23,7 +22,6 @@ interface Entered {
 /** Asks for the proof that an operation needs (10035). `onEnd` is called with whether it was given. */
 export function ProofDialog({ onEnd }: { onEnd: (isGiven: boolean) => void }) {
   const t = useTexts()
-  const common = useCommon()
   const [form] = Form.useForm<Entered>()
   const [error, setError] = useState<Error>()
   const [wantsCode, setWantsCode] = useState(false)
@@ -50,7 +48,7 @@ export function ProofDialog({ onEnd }: { onEnd: (isGiven: boolean) => void }) {
       title={t('proofTitle')}
       okText={t('confirm')}
       okButtonProps={{ loading: isRunning, disabled: ways?.hasSecret !== true }}
-      cancelText={common('cancel')}
+      cancelText={t('cancel')}
       onOk={() => form.submit()}
       onCancel={() => onEnd(false)}
     >
@@ -68,7 +66,7 @@ export function ProofDialog({ onEnd }: { onEnd: (isGiven: boolean) => void }) {
                 )}
                 {ways.hasPasskeys && (
                   <Button block disabled={isRunning} onClick={() => void confirm(showPasskey())}>
-                    {t('byPasskey')}
+                    {t('passkey')}
                   </Button>
                 )}
               </div>
@@ -98,10 +96,9 @@ export function ProofDialog({ onEnd }: { onEnd: (isGiven: boolean) => void }) {
 
 function SecretField({ isKey }: { isKey: boolean }) {
   const t = useTexts()
-  const common = useCommon()
-  const rules = [{ required: true, message: common('required') }]
+  const rules = [{ required: true, message: t('required') }]
   return isKey ? (
-    <Form.Item name="operatorKey" label={t('proofKey')} rules={rules} normalize={(key: string) => key.trim()}>
+    <Form.Item name="operatorKey" label={t('operatorKey')} rules={rules} normalize={(key: string) => key.trim()}>
       <Input.Password autoComplete="off" autoFocus />
     </Form.Item>
   ) : (

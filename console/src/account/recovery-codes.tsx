@@ -1,8 +1,9 @@
-import { Alert, Button, Modal, Space } from 'antd'
+import { Button, Modal, Space } from 'antd'
 import { getSettings } from '../../../src/people/sessions/contract.ts'
 import { useRead } from '../api/api.ts'
 import { serviceNow } from '../api/clock.ts'
 import { useSession } from '../api/session.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { useCopy } from '../ui/text/copy.tsx'
 import { useTexts } from './texts.ts'
 
@@ -38,7 +39,7 @@ export function RecoveryCodes({ codes, onClose }: RecoveryCodesProps) {
       cancelButtonProps={{ style: { display: 'none' } }}
       rootClassName="recovery"
     >
-      <Alert type="warning" showIcon title={t('codesWords')} style={{ marginBottom: 12 }} />
+      <Note type="warning" words={t('codesWords')} />
       <p className="recovery-about">{about}</p>
       <ul className="recovery-codes mono">
         {codes?.map((code) => (
@@ -46,7 +47,7 @@ export function RecoveryCodes({ codes, onClose }: RecoveryCodesProps) {
         ))}
       </ul>
       <Space wrap>
-        <Button onClick={() => void copy(text)}>{t('copyAll')}</Button>
+        <Button onClick={() => void copy(text)}>{t('copy')}</Button>
         <Button onClick={() => print()}>{t('print')}</Button>
         <Button onClick={() => download(text)}>{t('download')}</Button>
       </Space>

@@ -1,9 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { Alert, Button, Form } from 'antd'
+import { Button, Form } from 'antd'
 import { useState } from 'react'
 import type { SecondFactors } from '../../../src/people/second-factor/contract.ts'
 import { confirmSession } from '../../../src/people/sessions/contract.ts'
 import { call, readAnew } from '../api/api.ts'
+import { Note } from '../ui/page/note.tsx'
 import { CodeField } from './code-field.tsx'
 import { knowsPasskeys, type Shown, showPasskey } from './passkeys.ts'
 import { ProofFault } from './proof-fault.tsx'
@@ -38,13 +39,13 @@ export function ShowFactor({ factors, words, onShown }: ShowFactorProps) {
   }
 
   return (
-    <section className="card" style={{ maxWidth: 480 }}>
+    <section className="card form-width">
       <h2>{t('factors')}</h2>
-      <Alert type="info" showIcon title={words ?? t('limitedShow')} style={{ marginBottom: 16 }} />
+      <Note type="info" words={words ?? t('limitedShow')} />
       <ProofFault error={error} />
       {factors.passkeys.length > 0 && knowsPasskeys() && (
-        <Button style={{ marginBottom: 16 }} disabled={isRunning} onClick={() => void show(showPasskey())}>
-          {t('byPasskey')}
+        <Button className="spaced" disabled={isRunning} onClick={() => void show(showPasskey())}>
+          {t('passkey')}
         </Button>
       )}
       <Form<{ code?: string }> layout="vertical" requiredMark={false} onFinish={(entered) => void show(entered)}>

@@ -1,4 +1,4 @@
-import { Suspense, useState } from 'react'
+import { useState } from 'react'
 import { type ActKind, type ActName, singleOf } from '../../../src/bulk/acts/contract.ts'
 import { useMay } from '../api/session.tsx'
 import { HinderedButton } from '../ui/form/hindered-button.tsx'
@@ -6,7 +6,7 @@ import { part } from '../ui/page/part.tsx'
 import { grouped } from '../ui/text/number.ts'
 import { useTexts } from './texts.ts'
 
-const ActDialog = part(async () => ({ default: (await import('./dialog.tsx')).ActDialog }))
+const ActDialog = part(async () => (await import('./dialog.tsx')).ActDialog)
 
 /** The rows that the filters of a list match, as its page operation counts them. */
 interface Found {
@@ -51,11 +51,7 @@ export function AllThatMatch({ kind, appId, values, ...found }: AllThatMatchProp
     <>
       {/* Only the button depends on the total: the dialog stays open when its act has removed the last row. */}
       {found.total > 0 && <AllThatMatchButton appId={appId} {...found} onClick={() => setOpen(true)} />}
-      {isOpen && (
-        <Suspense fallback={null}>
-          <ActDialog kind={kind} appId={appId} values={values} acts={acts} onClose={() => setOpen(false)} />
-        </Suspense>
-      )}
+      {isOpen && <ActDialog kind={kind} appId={appId} values={values} acts={acts} onClose={() => setOpen(false)} />}
     </>
   )
 }

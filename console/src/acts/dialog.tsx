@@ -1,25 +1,22 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { Alert, Button, Form, Input, Modal, Progress, Radio, Select } from 'antd'
+import { Form, Input, Radio, Select } from 'antd'
 import { useEffect, useState } from 'react'
 import { Link } from 'react-router'
 import { type ActKind, type ActName, createAct, getAct } from '../../../src/bulk/acts/contract.ts'
-import { lengths } from '../../../src/vocabulary/values.ts'
 import { newIdempotencyKey, readAnew, useRead, useWrite } from '../api/api.ts'
-import { isUnderWay } from '../imports/parts.tsx'
-import { useLanguage } from '../language/index.ts'
+import { isUnderWay, JobFailure, JobProgress } from '../jobs/parts.tsx'
 import { paths } from '../paths.ts'
 import { RulePicker } from '../pricing/rule-picker.tsx'
+import { CountedDialog } from '../ui/dialog/counted-dialog.tsx'
 import { ApplicationPicker } from '../ui/filter/application-picker.tsx'
-import { LimitedTextArea } from '../ui/form/limited.tsx'
+import { ReasonField } from '../ui/form/reason-field.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { ApplicationLabel } from '../ui/text/application-name.tsx'
 import { Facts } from '../ui/text/facts.tsx'
 import { grouped } from '../ui/text/number.ts'
-import { useCommon } from '../ui/text/texts.ts'
 import { useDeviceFields, useSiteFields } from '../words/fields.ts'
-import { jobFailureWords } from '../words/job-failure-words.ts'
 import { actFilter, ruleTypes, settable } from './filter-values.ts'
-import { ActCounts, decidedOf, FilterInWords, percentOf } from './parts.tsx'
+import { ActCounts, FilterInWords, useProgressWords } from './parts.tsx'
 import { useTexts } from './texts.ts'
 
 interface ActDialogProps {
@@ -42,7 +39,6 @@ interface Draft {
 /** Asks what to do with everything that matches, counts it, begins the act, and shows its progress. */
 export function ActDialog({ kind, appId, values, acts, onClose }: ActDialogProps) {
   const t = useTexts()
-  const common = useCommon()
   const create = useWrite(createAct)
   const [draft, setDraft] = useState<Draft>({
     act: acts[0] as ActName,
@@ -87,72 +83,41 @@ export function ActDialog({ kind, appId, values, acts, onClose }: ActDialogProps
   }
 
   return (
-    <Modal
-      open
-      width={640}
+    <CountedDialog
       title={t(`dialog_${kind}`)}
-      mask={{ closable: false }}
-      onCancel={onClose}
-      footer={
-        begun === undefined ? (
-          <>
-            <Button onClick={onClose}>{common('cancel')}</Button>
-            <Button
-              type={counted === undefined ? 'primary' : 'default'}
-              disabled={!isReady}
-              loading={create.isPending && counted === undefined}
-              onClick={() => void send(null)}
-            >
-              {t('check')}
-            </Button>
-            {counted !== undefined && counted > 0 && (
-              <Button
-                type="primary"
-                danger={draft.act !== 'update'}
-                loading={create.isPending}
-                onClick={() => void send(counted)}
-              >
-                {t('go', { count: grouped(counted) })}
-              </Button>
-            )}
-          </>
-        ) : (
-          <Button type="primary" onClick={onClose}>
-            {common('close')}
-          </Button>
-        )
+      isReady={isReady}
+      counted={
+        counted === undefined
+          ? undefined
+          : {
+              words: counted === 0 ? t('countedNone') : t('counted', { count: grouped(counted) }),
+              isNone: counted === 0,
+            }
       }
+      count={() => void send(null)}
+      isCounting={create.isPending && counted === undefined}
+      verb={t('go', { count: grouped(counted ?? 0) })}
+      isDangerous={draft.act !== 'update'}
+      run={() => void send(counted ?? 0)}
+      isRunning={create.isPending}
+      error={create.error}
+      begun={begun !== undefined && <ActProgress appId={appId} id={begun} />}
+      onClose={onClose}
     >
-      {begun === undefined ? (
-        <>
-          <RefusalAlert error={create.error} />
-          <Rows kind={kind} appId={appId} values={values} draft={draft} />
-          <ActForm kind={kind} appId={appId} acts={acts} draft={draft} change={change} wantsReason={wantsReason} />
-          {counted !== undefined && (
-            <Alert
-              type={counted === 0 ? 'warning' : 'info'}
-              showIcon
-              role="status"
-              title={counted === 0 ? t('countedNone') : t('counted', { count: grouped(counted) })}
-            />
-          )}
-        </>
-      ) : (
-        <ActProgress appId={appId} id={begun} />
-      )}
-    </Modal>
+      <Rows kind={kind} appId={appId} values={values} draft={draft} />
+      <ActForm kind={kind} appId={appId} acts={acts} draft={draft} change={change} wantsReason={wantsReason} />
+    </CountedDialog>
   )
 }
 
 /** What the act is for: the application and the filters, and where the rows go. */
 function Rows({ kind, appId, values, draft }: Pick<ActDialogProps, 'kind' | 'appId' | 'values'> & { draft: Draft }) {
   const t = useTexts()
-  const common = useCommon()
   const { act, target } = draft
   return (
     <Facts
       facts={{
-        [common('application')]: <ApplicationLabel appId={appId} />,
+        [t('application')]: <ApplicationLabel appId={appId} />,
         [t('filter')]: <FilterInWords appId={appId} kind={kind} filter={actFilter(values)} />,
         ...(act === 'transfer' && target !== '' && { [t('target')]: <ApplicationLabel appId={target} /> }),
       }}
@@ -171,7 +136,6 @@ interface ActFormProps {
 
 function ActForm({ kind, appId, acts, draft, change, wantsReason }: ActFormProps) {
   const t = useTexts()
-  const common = useCommon()
   return (
     <Form layout="vertical" component="div">
       <Form.Item label={t('act')}>
@@ -194,20 +158,12 @@ function ActForm({ kind, appId, acts, draft, change, wantsReason }: ActFormProps
       )}
       {draft.act === 'update' && <MemberFields kind={kind} appId={appId} draft={draft} change={change} />}
       {draft.act !== 'update' && (
-        <Form.Item
-          label={common('reason')}
-          required={wantsReason}
-          extra={common(wantsReason ? 'reasonNeeded' : 'reasonKept')}
-          htmlFor="act-reason"
-        >
-          <LimitedTextArea
-            id="act-reason"
-            most={lengths.reason}
-            autoSize={{ minRows: 2 }}
-            value={draft.reason}
-            onChange={({ target }) => change({ reason: target.value })}
-          />
-        </Form.Item>
+        <ReasonField
+          id="act-reason"
+          value={draft.reason}
+          onChange={(reason) => change({ reason })}
+          isRequired={wantsReason}
+        />
       )}
     </Form>
   )
@@ -222,7 +178,7 @@ function MemberFields({ kind, appId, draft, change }: Pick<ActFormProps, 'kind' 
   const ruleType = ruleTypes[draft.member]
   return (
     <>
-      <Form.Item label={t('member')} htmlFor="act-member">
+      <Form.Item label={t('field')} htmlFor="act-member">
         <Select
           id="act-member"
           value={draft.member}
@@ -256,7 +212,7 @@ function MemberFields({ kind, appId, draft, change }: Pick<ActFormProps, 'kind' 
 /** How far an act is, and what became of its rows. */
 function ActProgress({ appId, id }: { appId: string; id: number }) {
   const t = useTexts()
-  const language = useLanguage()
+  const progressWords = useProgressWords()
   const queries = useQueryClient()
   const [isOver, setOver] = useState(false)
   const { data: act, error } = useRead(getAct, { appId, id }, isOver ? {} : { refetchInterval: 1_000 })
@@ -267,28 +223,13 @@ function ActProgress({ appId, id }: { appId: string; id: number }) {
   }, [isOver, queries])
   if (act === undefined) return <RefusalAlert error={error} />
   return (
-    <div role="status">
-      <Progress
-        aria-label={t('progress', { done: decidedOf(act), count: act.rows })}
-        percent={isUnderWay(act) ? percentOf(act) : 100}
-        status={act.error === null ? (isUnderWay(act) ? 'active' : 'success') : 'exception'}
-      />
-      <p className="number">
-        {t('progress', { done: grouped(decidedOf(act)), count: grouped(act.rows) })}{' '}
-        {isUnderWay(act) && <span className="faint">{t('runsWhileYouRead')}</span>}
-      </p>
-      {act.error !== null && (
-        <Alert
-          type="error"
-          showIcon
-          title={jobFailureWords({ ...act, noun: 'act' }, language)}
-          style={{ marginBottom: 12 }}
-        />
-      )}
+    <>
+      <JobProgress job={act} label={progressWords(act)} words={progressWords(act)} mayLeave={t('runsWhileYouRead')} />
+      <JobFailure job={act} />
       <ActCounts act={act} />
       <p>
         <Link to={paths.act(id)}>{t('showAct')}</Link>
       </p>
-    </div>
+    </>
   )
 }

@@ -1,4 +1,5 @@
 import type { ActKind } from '../../../src/bulk/acts/contract.ts'
+import { ruleFields } from '../pricing/rule-fields.ts'
 
 /** The filters that are numbers in an act; in a page's address all are texts. */
 const numbers = new Set(['status', 'onlineStatus', 'runStatus', 'siteId', 'billingRuleId'])
@@ -33,8 +34,6 @@ export const settable = {
 } as const satisfies Record<ActKind, readonly string[]>
 
 /** Rules that a site names, with the type that each must have. */
-export const ruleTypes: Record<string, 1 | 2 | 3> = {
-  fastChargeBillRuleId: 1,
-  rushingBillRuleId: 2,
-  placeholderBillRuleId: 3,
-}
+export const ruleTypes: Record<string, 1 | 2 | 3> = Object.fromEntries(
+  ruleFields.map(({ field, ruleType }) => [field, ruleType]),
+)

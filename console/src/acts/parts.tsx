@@ -1,38 +1,42 @@
 import { getBillingRule } from '../../../src/billing-rules/contract.ts'
-import type { ActKind, ActName, ActRecord } from '../../../src/bulk/acts/contract.ts'
+import type { ActKind, ActRecord } from '../../../src/bulk/acts/contract.ts'
 import { getSite } from '../../../src/sites/contract.ts'
 import { useRead } from '../api/api.ts'
+import { JobCounts } from '../jobs/job.tsx'
+import { decidedOf } from '../jobs/parts.tsx'
 import { type Language, useLanguage } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { regionPath, useRegions } from '../regions/cascader.tsx'
-import { Figure } from '../ui/text/figure.tsx'
+import { grouped } from '../ui/text/number.ts'
 import { memberWord } from '../words/sentences.ts'
 import { valueWord } from '../words/value-words.ts'
 import { useTexts } from './texts.ts'
 
-/** How many of an act's rows have an outcome. */
-export const decidedOf = ({ done, unchanged, refused }: ActRecord) => done + unchanged + refused
-
-/** How far an act is, in whole per cent. */
-export const percentOf = (act: ActRecord) => Math.floor((decidedOf(act) / Math.max(1, act.rows)) * 100)
-
-/** The name of an act, such as "Transfer devices". */
-export function useActName(): (kind: ActKind, act: ActName) => string {
+/** The title of an act, such as "Bulk action 7: Transfer devices". */
+export function useActTitle(): (act: ActRecord) => string {
   const t = useTexts()
-  return (kind, act) => t(`act_${kind}_${act}` as 'act_sites_update')
+  return ({ id, kind, act }) => t('actTitle', { id, act: t(`act_${kind}_${act}` as 'act_sites_update') })
+}
+
+/** How many rows of an act have a result, in words. */
+export function useProgressWords(): (act: ActRecord) => string {
+  const t = useTexts()
+  return (act) => t('doneOf', { done: grouped(decidedOf(act)), count: grouped(act.rows) })
 }
 
 /** The counts of an act, each a link to its rows. */
-export function ActCounts({ act }: { act: ActRecord }) {
+export function ActCounts({ act: { id, ...act } }: { act: ActRecord }) {
   const t = useTexts()
-  const { id, rows, done, unchanged, refused } = act
   return (
-    <div className="grid-cards">
-      <Figure name={t('rows')} value={rows} to={paths.act(id, { outcome: 'all' })} />
-      <Figure name={t('done')} value={done} to={paths.act(id, { outcome: 'done' })} />
-      <Figure name={t('unchanged')} value={unchanged} to={paths.act(id, { outcome: 'unchanged' })} />
-      <Figure name={t('refused')} value={refused} isBad to={paths.act(id, { outcome: 'refused' })} />
-    </div>
+    <JobCounts
+      pathOf={(outcome) => paths.act(id, { outcome })}
+      of={[
+        { name: t('rows'), value: act.rows, outcome: 'all' },
+        { name: t('done'), value: act.done, outcome: 'done' },
+        { name: t('unchanged'), value: act.unchanged, outcome: 'unchanged' },
+        { name: t('refused'), value: act.refused, outcome: 'refused' },
+      ]}
+    />
   )
 }
 

@@ -12,7 +12,6 @@ import { Parts } from '../ui/page/parts.tsx'
 import { RefusalResult } from '../ui/page/refusal.tsx'
 import { Result } from '../ui/page/result.tsx'
 import { ApplicationState } from '../ui/text/status.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { Actions } from './actions.tsx'
 import { CallbackTab } from './callback.tsx'
 import { BillingRulesTab, DevicesTab, EventsTab, MembersTab, SitesTab } from './lists.tsx'
@@ -43,11 +42,10 @@ export function Page() {
 
 function Application({ appId, tab, offered }: { appId: string; tab: Tab; offered: Tab[] }) {
   const t = useTexts()
-  const common = useCommon()
   const { data, error, refetch } = useRead(getApplication, { appId }, { live: appId })
   if (data === undefined) {
     return (
-      <PageFrame title={common('application')} operation={getApplication}>
+      <PageFrame title={t('application')} operation={getApplication}>
         {error === null && <Loading />}
         {error !== null &&
           (error.code === 10004 ? <Missing /> : <RefusalResult error={error} retry={() => void refetch()} />)}

@@ -1,4 +1,4 @@
-import { Alert, Button, Descriptions, Empty } from 'antd'
+import { Button, Descriptions } from 'antd'
 import { useState } from 'react'
 import type { Static } from 'typebox'
 import type { ApplicationRecord } from '../../../src/applications/contract.ts'
@@ -16,13 +16,13 @@ import { CallbackHealthCard } from '../deliveries/callback-health.tsx'
 import { DeliveryState } from '../deliveries/state.tsx'
 import { Confirm } from '../ui/dialog/confirm.tsx'
 import { FormDrawer } from '../ui/form/form-drawer.tsx'
-import { Loading } from '../ui/page/loading.tsx'
-import { RefusalResult } from '../ui/page/refusal.tsx'
+import { Note } from '../ui/page/note.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
+import { Unread } from '../ui/page/unread.tsx'
 import { inMilliseconds } from '../ui/text/number.ts'
 import { SecretOnce } from '../ui/text/secret.tsx'
 import { TextBlock } from '../ui/text/text-block.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { useTypeWords } from '../words/type-words.ts'
 import { useAttemptWords } from '../words/use-attempt-words.ts'
 import { ConfigEditor } from './config-form.tsx'
@@ -38,7 +38,7 @@ export function CallbackTab({ application: { appId, appName } }: { application: 
   const [secret, setSecret] = useState<string | null>(null)
   const isMissing = error?.code === 30003
   if (!isMissing && data === undefined) {
-    return error === null ? <Loading /> : <RefusalResult error={error} retry={() => void refetch()} />
+    return <Unread error={error} refetch={refetch} />
   }
 
   function take(saved: ThirdPartyConfigRecord): void {
@@ -50,13 +50,13 @@ export function CallbackTab({ application: { appId, appName } }: { application: 
     <>
       {isMissing || data === undefined ? (
         <section className="card">
-          <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('configMissing')}>
+          <Nothing words={t('configMissing')}>
             {may(saveThirdPartyConfig) && (
               <Button type="primary" onClick={() => setEditing(true)}>
                 {t('configMake')}
               </Button>
             )}
-          </Empty>
+          </Nothing>
         </section>
       ) : (
         <>
@@ -86,7 +86,6 @@ interface ConfigProps {
 
 function Config({ config, name, onEdit, onSecret }: ConfigProps) {
   const t = useTexts()
-  const common = useCommon()
   const may = useMay()
   const rotate = useWrite(rotateCallbackSecret)
   const attemptWords = useAttemptWords()
@@ -95,26 +94,16 @@ function Config({ config, name, onEdit, onSecret }: ConfigProps) {
   return (
     <section className="card">
       <div className="page-head">
-        <h2 style={{ margin: 0 }}>{t('config')}</h2>
+        <h2 className="flush">{t('config')}</h2>
         <span className="spacer" />
-        {may(saveThirdPartyConfig) && <Button onClick={onEdit}>{common('edit')}</Button>}
+        {may(saveThirdPartyConfig) && <Button onClick={onEdit}>{t('edit')}</Button>}
         {may(rotateCallbackSecret) && <Button onClick={() => setAsking(true)}>{t('rotateCallback')}</Button>}
       </div>
       {callbackStopTime !== null && (
-        <Alert
-          type="error"
-          showIcon
-          style={{ marginBottom: 12 }}
-          title={t('stoppedTitle', { time: callbackStopTime })}
-          description={
-            <>
-              {callbackStopReason !== null && (
-                <div>{t('stopReason', { reason: attemptWords(callbackStopReason) })}</div>
-              )}
-              {t('stoppedText')}
-            </>
-          }
-        />
+        <Note type="error" words={t('stoppedTitle', { time: callbackStopTime })}>
+          {callbackStopReason !== null && <div>{t('stopReason', { reason: attemptWords(callbackStopReason) })}</div>}
+          {t('stoppedText')}
+        </Note>
       )}
       <Descriptions
         bordered
@@ -210,13 +199,7 @@ function Outcome({ delivery }: { delivery: Static<typeof testDelivery.data> }) {
   const isTaken = status === 2
   return (
     <>
-      <Alert
-        type={isTaken ? 'success' : 'error'}
-        showIcon
-        role="status"
-        style={{ marginBottom: 12 }}
-        title={isTaken ? t('testDelivered') : t('testFailed')}
-      />
+      <Note type={isTaken ? 'success' : 'error'} role="status" words={isTaken ? t('testDelivered') : t('testFailed')} />
       <Descriptions
         bordered
         size="small"

@@ -5,8 +5,8 @@ import {
   type ThirdPartyConfigRecord,
 } from '../../../src/applications/third-party-config/contract.ts'
 import { useWrite } from '../api/api.ts'
+import { useCommon } from '../language/index.ts'
 import { RecordForm, useEdited } from '../ui/form/record-form.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { ConfigFields, configBody, configValues, useFieldNames } from './fields.tsx'
 
 interface Props {
@@ -19,7 +19,7 @@ interface Props {
 
 /** The form to create or change a third-party configuration. */
 export function ConfigEditor({ appId, isNew: isMissing, onSaved, onClose }: Props) {
-  const common = useCommon()
+  const t = useCommon()
   const fieldNames = useFieldNames()
   // Kept from when the form was opened: the first save changes `isMissing`, which must not replace the form meanwhile.
   const [isNew] = useState(isMissing)
@@ -34,7 +34,7 @@ export function ConfigEditor({ appId, isNew: isMissing, onSaved, onClose }: Prop
         save.mutateAsync({ input: { appId, ...configBody(values, edited?.data) }, headers })
       }
       onSaved={onSaved}
-      verb={common('save')}
+      verb={t('save')}
       back={onClose}
       fieldNames={fieldNames}
     >

@@ -39,7 +39,7 @@ export function CreateApplication({ isOpen, onClose }: Props) {
   const [made, setMade] = useState<Made>()
   return (
     <>
-      <FormDrawer isOpen={isOpen && made === undefined} onClose={onClose} title={t('createTitle')}>
+      <FormDrawer isOpen={isOpen && made === undefined} onClose={onClose} title={t('newApplication')}>
         <CreateForm onCreated={setMade} onClose={onClose} />
       </FormDrawer>
       <IntegratorSheet made={made} onClose={() => void navigate(paths.application(made?.appId ?? ''))} />
@@ -62,7 +62,7 @@ function CreateForm({ onCreated, onClose }: { onCreated: (made: Made) => void; o
       fieldNames={useFieldNames()}
     >
       <ApplicationFields />
-      <h2 style={{ fontSize: 15 }}>{t('config')}</h2>
+      <h2 className="small-heading">{t('config')}</h2>
       <p className="faint">{t('configNeeded')}</p>
       <ConfigFields under="thirdPartyConfig" />
     </RecordForm>

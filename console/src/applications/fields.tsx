@@ -12,7 +12,6 @@ import {
   type ThirdPartyConfigRecord,
 } from '../../../src/applications/third-party-config/contract.ts'
 import { type EventType, eventTypes } from '../../../src/vocabulary/event-types.ts'
-import { useCommon } from '../ui/text/texts.ts'
 import { useTypeWords } from '../words/type-words.ts'
 import { durationWords, useTexts } from './texts.ts'
 
@@ -94,8 +93,7 @@ export function useFieldNames(): Record<string, string> {
 
 export function ApplicationFields() {
   const t = useTexts()
-  const common = useCommon()
-  const needed = { required: true, message: common('required') }
+  const needed = { required: true, message: t('required') }
   return (
     <>
       <Form.Item name="appName" label={t('appName')} rules={[{ ...needed, whitespace: true }]}>
@@ -120,7 +118,7 @@ export function ApplicationFields() {
         rules={[
           {
             validator: (_, value: unknown) =>
-              value === undefined ? Promise.reject(new Error(common('required'))) : Promise.resolve(),
+              value === undefined ? Promise.reject(new Error(t('required'))) : Promise.resolve(),
           },
         ]}
       >
@@ -166,7 +164,6 @@ function RateLimit({ id, value, onChange }: RateLimitProps) {
 /** The fields of a third-party configuration; `under` is the member of a larger form that holds them. */
 export function ConfigFields({ under }: { under?: string }) {
   const t = useTexts()
-  const common = useCommon()
   const words = useTypeWords()
   const at = (field: string) => (under === undefined ? field : [under, field])
   return (
@@ -174,7 +171,7 @@ export function ConfigFields({ under }: { under?: string }) {
       <Form.Item
         name={at('operatorName')}
         label={t('operatorName')}
-        rules={[{ required: true, whitespace: true, message: common('required') }]}
+        rules={[{ required: true, whitespace: true, message: t('required') }]}
       >
         <Input autoComplete="off" />
       </Form.Item>

@@ -23,7 +23,7 @@ export function Holdings({ appId }: { appId: string }) {
   const t = useCounts()
   const { waitingEvents } = useRead(pageDeliveries, { appId, status: 1, pageSize: 1 }).data ?? {}
   return (
-    <div className="grid-cards" style={{ marginBottom: 16 }}>
+    <div className="grid-cards spaced">
       <Figure name={t('sites')} value={useTotal(pageSites, { appId })} to={paths.sites({ appId })} />
       <Figure name={t('devices')} value={useTotal(pageDevices, { appId })} to={paths.devices({ appId })} />
       <Figure

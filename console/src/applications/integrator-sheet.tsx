@@ -1,9 +1,9 @@
 import { Alert, Button, Modal } from 'antd'
 import { language } from '../language/index.ts'
+import { Note } from '../ui/page/note.tsx'
 import { useCopy } from '../ui/text/copy.tsx'
 import { Copyable } from '../ui/text/secret.tsx'
 import { TextBlock } from '../ui/text/text-block.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { firstCommands } from './integrator-text.ts'
 import './integrator-sheet.css'
 import { useTexts } from './texts.ts'
@@ -24,7 +24,6 @@ interface SheetProps {
 /** All that an integrator needs, to be sent to them: shown once, because of the secrets. */
 export function IntegratorSheet({ made, onClose }: SheetProps) {
   const t = useTexts()
-  const common = useCommon()
   const copy = useCopy()
   const facts = made === undefined ? [] : factsOf(made, t)
   const commands = made && firstCommands({ ...made, url: location.origin, secret: made.appSecret ?? '…' })
@@ -49,28 +48,24 @@ export function IntegratorSheet({ made, onClose }: SheetProps) {
           <Button onClick={() => void copy(text.join('\n'))}>{t('copyAll')}</Button>
           <Button onClick={() => print()}>{t('print')}</Button>
           <Button type="primary" onClick={onClose}>
-            {common('iKeptIt')}
+            {t('iKeptIt')}
           </Button>
         </>
       }
     >
-      <Alert type="warning" showIcon title={common('shownOnce')} style={{ marginBottom: 12 }} />
+      <Note type="warning" words={t('shownOnce')} />
       <p>{t('sheetWords')}</p>
       <dl>
         {facts.map(([key, name, value]) => (
           <div key={key}>
             <dt className="faint">{name}</dt>
             <dd data-testid={`sheet-${key}`}>
-              {value === null ? (
-                <Alert type="error" showIcon title={common('secretLost')} />
-              ) : (
-                <Copyable text={value} />
-              )}
+              {value === null ? <Alert type="error" showIcon title={t('secretLost')} /> : <Copyable text={value} />}
             </dd>
           </div>
         ))}
       </dl>
-      <h2 style={{ fontSize: 15 }}>{t('firstCommands')}</h2>
+      <h2 className="small-heading">{t('firstCommands')}</h2>
       <TextBlock text={commands ?? ''} />
     </Modal>
   )

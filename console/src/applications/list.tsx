@@ -1,17 +1,17 @@
 import { PlusOutlined } from '@ant-design/icons'
-import { Button, Empty } from 'antd'
+import { Button } from 'antd'
 import { useState } from 'react'
 import { Link, useNavigate } from 'react-router'
 import { type ApplicationRecord, createApplication, pageApplications } from '../../../src/applications/contract.ts'
 import { useMay, useSession } from '../api/session.tsx'
 import { paths } from '../paths.ts'
 import { ChoiceFilter, TextFilter, useFilters } from '../ui/filter/filters.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { leastForNames } from '../ui/table/rows.tsx'
 import { grouped } from '../ui/text/number.ts'
 import { OnlineState, State } from '../ui/text/status.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { FilterBar } from '../views/filter-bar.tsx'
 import { CreateApplication } from './create.tsx'
 import { durationWords, useTexts } from './texts.ts'
@@ -21,44 +21,37 @@ const filterNames = ['appName', 'onlineStatus', 'status'] as const
 /** Every application that the user may see. */
 export function Page() {
   const t = useTexts()
-  const common = useCommon()
   const may = useMay()
   const { appIds } = useSession()
   const navigate = useNavigate()
-  const { values, set, clear, isNarrowed } = useFilters(filterNames)
+  const filters = useFilters(filterNames)
+  const { values, of } = filters
   const [isCreating, setCreating] = useState(false)
   const mayCreate = may(createApplication)
   const createButton = mayCreate && (
     <Button type="primary" icon={<PlusOutlined />} onClick={() => setCreating(true)}>
-      {t('create')}
+      {t('newApplication')}
     </Button>
   )
   return (
     <PageFrame operation={pageApplications} actions={createButton}>
       <section className="card">
         <FilterBar views="applications" values={values}>
-          <TextFilter
-            label={t('appName')}
-            value={values.appName}
-            onChange={(appName) => set({ appName })}
-            width={240}
-          />
+          <TextFilter label={t('appName')} {...of('appName')} width={240} />
           <ChoiceFilter
             label={t('onlineStatus')}
-            value={values.onlineStatus}
-            onChange={(onlineStatus) => set({ onlineStatus })}
+            {...of('onlineStatus')}
             choices={[
-              { value: '1', label: common('online') },
-              { value: '2', label: common('offline') },
+              { value: '1', label: t('online') },
+              { value: '2', label: t('offline') },
             ]}
           />
           <ChoiceFilter
             label={t('status')}
-            value={values.status}
-            onChange={(status) => set({ status })}
+            {...of('status')}
             choices={[
               { value: '1', label: t('normal') },
-              { value: '2', label: common('frozen') },
+              { value: '2', label: t('frozen') },
             ]}
           />
         </FilterBar>
@@ -68,14 +61,8 @@ export function Page() {
           input={values}
           columns={useColumns()}
           rowKey={({ appId }) => appId}
-          isNarrowed={isNarrowed()}
-          clear={clear}
-          empty={
-            <Empty
-              image={Empty.PRESENTED_IMAGE_SIMPLE}
-              description={appIds === null ? t('noneYet') : t('noneOfYours')}
-            />
-          }
+          filters={filters}
+          empty={<Nothing words={appIds === null ? t('noneYet') : t('noneOfYours')} />}
           onRow={({ appId }) => ({ onClick: () => void navigate(paths.application(appId)) })}
         />
       </section>
@@ -86,7 +73,6 @@ export function Page() {
 
 function useColumns(): Column<ApplicationRecord>[] {
   const t = useTexts()
-  const common = useCommon()
   return [
     {
       key: 'appName',
@@ -97,7 +83,7 @@ function useColumns(): Column<ApplicationRecord>[] {
       least: leastForNames,
       render: (_, { appId, appName }) => <Link to={paths.application(appId)}>{appName}</Link>,
     },
-    { key: 'appId', sortBy: 'appId', title: t('appId'), dataIndex: 'appId', className: 'mono' },
+    { key: 'appId', sortBy: 'appId', title: t('appId'), className: 'mono' },
     {
       key: 'onlineStatus',
       sortBy: 'onlineStatus',
@@ -126,23 +112,12 @@ function useColumns(): Column<ApplicationRecord>[] {
       render: (_, { rateLimitPerSecond }) =>
         rateLimitPerSecond === null ? t('noLimit') : t('perSecond', { rate: grouped(rateLimitPerSecond) }),
     },
-    { key: 'frozenReason', title: t('frozenReason'), dataIndex: 'frozenReason', isExtra: true },
-    {
-      key: 'createTime',
-      sortBy: 'createTime',
-      title: common('createTime'),
-      dataIndex: 'createTime',
-      className: 'number',
-    },
+    { key: 'frozenReason', title: t('frozenReason'), isExtra: true },
+    { key: 'createTime', sortBy: 'createTime', title: t('createTime'), className: 'number' },
   ]
 }
 
 export function FrozenState({ application }: { application: Pick<ApplicationRecord, 'status'> }) {
   const t = useTexts()
-  const common = useCommon()
-  return application.status === 2 ? (
-    <State tone="bad">{common('frozen')}</State>
-  ) : (
-    <State tone="good">{t('normal')}</State>
-  )
+  return application.status === 2 ? <State tone="bad">{t('frozen')}</State> : <State tone="good">{t('normal')}</State>
 }

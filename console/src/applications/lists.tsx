@@ -1,4 +1,3 @@
-import { Empty } from 'antd'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import type { TObject, TSchema } from 'typebox'
@@ -10,10 +9,10 @@ import { type OperatorRecord, pageOperators } from '../../../src/people/operator
 import { pageSites, type SiteRecord } from '../../../src/sites/contract.ts'
 import type { Operation } from '../../../src/vocabulary/operation.ts'
 import { paths } from '../paths.ts'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { actorColumn } from '../ui/text/actor.tsx'
 import { HealthState, OnlineState, RunState, State } from '../ui/text/status.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { useTypeWords } from '../words/type-words.ts'
 import { useTexts } from './texts.ts'
 
@@ -46,7 +45,7 @@ function List<Item extends object, Body extends TObject, Query extends TObject, 
     <section className="card">
       <Records
         name={`application-${name}`}
-        empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={empty} />}
+        empty={<Nothing words={empty} />}
         isLive
         footer={<Link to={to}>{toText}</Link>}
         {...records}
@@ -57,15 +56,14 @@ function List<Item extends object, Body extends TObject, Query extends TObject, 
 
 export function SitesTab({ application: { appId } }: TabProps) {
   const t = useTexts()
-  const common = useCommon()
   const columns: Column<SiteRecord>[] = [
     {
       key: 'siteName',
-      title: t('siteName'),
+      title: t('site'),
       isFixed: true,
       render: (_, { id, siteName }) => <Link to={paths.site(appId, id)}>{siteName}</Link>,
     },
-    { key: 'id', title: t('id'), dataIndex: 'id', className: 'number' },
+    { key: 'id', title: t('id'), className: 'number' },
     {
       key: 'address',
       title: t('address'),
@@ -74,12 +72,12 @@ export function SitesTab({ application: { appId } }: TabProps) {
     },
     {
       key: 'businessHours',
-      title: t('businessHours'),
+      title: t('openingHours'),
       className: 'number',
       render: (_, site) => `${site.businessStartTime} – ${site.businessClosingTime}`,
     },
-    { key: 'contacts', title: t('contacts'), dataIndex: 'contacts', isExtra: true },
-    { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number' },
+    { key: 'contacts', title: t('contacts'), isExtra: true },
+    { key: 'createTime', title: t('createTime'), className: 'number' },
   ]
   return (
     <List
@@ -97,7 +95,6 @@ export function SitesTab({ application: { appId } }: TabProps) {
 
 export function DevicesTab({ application: { appId } }: TabProps) {
   const t = useTexts()
-  const common = useCommon()
   const columns: Column<DeviceRecord>[] = [
     {
       key: 'deviceNo',
@@ -106,13 +103,8 @@ export function DevicesTab({ application: { appId } }: TabProps) {
       className: 'mono',
       render: (_, { deviceNo }) => <Link to={paths.device(appId, deviceNo)}>{deviceNo}</Link>,
     },
-    { key: 'deviceName', title: t('deviceName'), dataIndex: 'deviceName' },
-    {
-      key: 'modelName',
-      title: t('modelName'),
-      render: (_, { modelName }) => modelName ?? common('unknown'),
-      isExtra: true,
-    },
+    { key: 'deviceName', title: t('deviceName') },
+    { key: 'modelName', title: t('modelName'), render: (_, { modelName }) => modelName ?? t('unknown'), isExtra: true },
     {
       key: 'onlineStatus',
       title: t('onlineStatus'),
@@ -120,7 +112,7 @@ export function DevicesTab({ application: { appId } }: TabProps) {
     },
     { key: 'status', title: t('health'), render: (_, { status }) => <HealthState status={status} /> },
     { key: 'runStatus', title: t('status'), render: (_, { runStatus }) => <RunState status={runStatus} /> },
-    { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number' },
+    { key: 'createTime', title: t('createTime'), className: 'number' },
   ]
   return (
     <List
@@ -138,18 +130,17 @@ export function DevicesTab({ application: { appId } }: TabProps) {
 
 export function BillingRulesTab({ application: { appId } }: TabProps) {
   const t = useTexts()
-  const common = useCommon()
-  const types = [t('fast'), t('slow'), t('occupancy')]
+  const types = [t('type_1'), t('type_2'), t('type_3')]
   const columns: Column<BillingRuleRecord>[] = [
     {
       key: 'ruleName',
-      title: t('ruleName'),
+      title: t('billingRule'),
       isFixed: true,
       render: (_, { id, ruleName }) => <Link to={paths.billingRule(appId, id)}>{ruleName}</Link>,
     },
-    { key: 'id', title: t('id'), dataIndex: 'id', className: 'number' },
-    { key: 'ruleType', title: t('ruleType'), render: (_, { ruleType }) => types[ruleType - 1] ?? ruleType },
-    { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number' },
+    { key: 'id', title: t('id'), className: 'number' },
+    { key: 'ruleType', title: t('type'), render: (_, { ruleType }) => types[ruleType - 1] ?? ruleType },
+    { key: 'createTime', title: t('createTime'), className: 'number' },
   ]
   return (
     <List
@@ -169,10 +160,10 @@ export function EventsTab({ application: { appId } }: TabProps) {
   const t = useTexts()
   const words = useTypeWords()
   const columns: Column<EventRecord>[] = [
-    { key: 'id', title: t('id'), dataIndex: 'id', isFixed: true, className: 'number' },
-    { key: 'time', title: t('time'), dataIndex: 'time', className: 'number' },
+    { key: 'id', title: t('id'), isFixed: true, className: 'number' },
+    { key: 'time', title: t('time'), className: 'number' },
     { key: 'type', title: t('type'), render: (_, { type }) => <span title={type}>{words(type)}</span> },
-    actorColumn(t('actor')),
+    actorColumn(t('by')),
   ]
   return (
     <List
@@ -182,7 +173,7 @@ export function EventsTab({ application: { appId } }: TabProps) {
       orderedBy="time"
       columns={columns}
       rowKey={({ id }) => id}
-      empty={t('noEvents')}
+      empty={t('noEventsHere')}
       to={paths.events({ appId })}
       toText={t('allEventsLink')}
     />
@@ -192,7 +183,7 @@ export function EventsTab({ application: { appId } }: TabProps) {
 export function MembersTab({ application: { appId } }: TabProps) {
   const t = useTexts()
   const columns: Column<OperatorRecord>[] = [
-    { key: 'name', title: t('person'), dataIndex: 'name', isFixed: true },
+    { key: 'name', title: t('person'), isFixed: true },
     { key: 'role', title: t('role'), render: (_, { role }) => t(`role_${role}` as 'role_admin') },
     { key: 'status', title: t('status'), render: (_, operator) => <PersonState operator={operator} /> },
     {

@@ -10,7 +10,6 @@ import { RecordForm, useEdited } from '../ui/form/record-form.tsx'
 import { grouped } from '../ui/text/number.ts'
 import { Copyable } from '../ui/text/secret.tsx'
 import { OnlineState } from '../ui/text/status.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { ApplicationFields, applicationValues, useFieldNames } from './fields.tsx'
 import { Holdings } from './holdings.tsx'
 import { FrozenState } from './list.tsx'
@@ -19,7 +18,6 @@ import { durationWords, useTexts } from './texts.ts'
 
 export function OverviewTab({ application }: { application: ApplicationRecord }) {
   const t = useTexts()
-  const common = useCommon()
   const may = useMay()
   const [isEditing, setEditing] = useState(false)
   const { appId, appName, status, frozenReason, onlineStatus, overlapUntil: until, createTime } = application
@@ -43,28 +41,28 @@ export function OverviewTab({ application }: { application: ApplicationRecord })
       t('rateLimit'),
       rateLimitPerSecond === null ? t('noLimit') : t('perSecond', { rate: grouped(rateLimitPerSecond) }),
     ],
-    ['createTime', common('createTime'), createTime],
+    ['createTime', t('createTime'), createTime],
   ] as [string, string, ReactNode][]
   return (
     <>
       <Holdings appId={appId} />
       <section className="card">
         <div className="page-head">
-          <h2 style={{ margin: 0 }}>{t('tab_overview')}</h2>
+          <h2 className="flush">{t('tab_overview')}</h2>
           <span className="spacer" />
-          {may(updateApplication) && <Button onClick={() => setEditing(true)}>{common('edit')}</Button>}
+          {may(updateApplication) && <Button onClick={() => setEditing(true)}>{t('edit')}</Button>}
         </div>
         <Descriptions
           bordered
           size="small"
           column={{ xs: 1, md: 2 }}
           styles={{ label: { whiteSpace: 'nowrap' } }}
-          items={items.map(([key, label, children]) => ({ key, label, children: children ?? common('unknown') }))}
+          items={items.map(([key, label, children]) => ({ key, label, children: children ?? t('unknown') }))}
         />
-        <p style={{ margin: '12px 0 0' }}>
-          <Link to={paths.refusals({ appId })}>{common('refusals')}</Link>
+        <p className="spaced-above flush-below">
+          <Link to={paths.refusals({ appId })}>{t('refusals')}</Link>
         </p>
-        <FormDrawer isOpen={isEditing} onClose={() => setEditing(false)} title={t('editTitle', { name: appName })}>
+        <FormDrawer isOpen={isEditing} onClose={() => setEditing(false)} title={t('editName', { name: appName })}>
           <Editor appId={appId} onClose={() => setEditing(false)} />
         </FormDrawer>
       </section>

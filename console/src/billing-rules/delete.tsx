@@ -7,7 +7,6 @@ import { paths } from '../paths.ts'
 import { useTexts } from '../pricing/texts.ts'
 import { Confirm } from '../ui/dialog/confirm.tsx'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 
 interface DeleteRuleProps {
   /** The dialog is closed while it is undefined. */
@@ -19,7 +18,6 @@ interface DeleteRuleProps {
 /** Asks before a rule is deleted; if sites use it, links to them. */
 export function DeleteRule({ rule, onClose, onDeleted }: DeleteRuleProps) {
   const t = useTexts()
-  const common = useCommon()
   const remove = useWrite(deleteBillingRule)
   const [isInUse, setInUse] = useState(false)
   const { appId = '', id = 0, ruleName = '' } = rule ?? {}
@@ -45,7 +43,7 @@ export function DeleteRule({ rule, onClose, onDeleted }: DeleteRuleProps) {
     <Confirm
       isOpen={rule !== undefined}
       title={t('deleteTitle', { name: ruleName })}
-      verb={common('delete')}
+      verb={t('delete')}
       isDangerous
       run={run}
       onClose={close}

@@ -18,7 +18,6 @@ import { LimitedInput } from '../ui/form/limited.tsx'
 import { RecordForm, type RecordFormProps, useEdited } from '../ui/form/record-form.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { Segments } from '../ui/page/segments.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 
 interface Entered extends EnteredTerms {
   ruleName: string
@@ -39,11 +38,10 @@ export function Page() {
 
 function NewRule() {
   const t = useTexts()
-  const common = useCommon()
   const [appId, choose] = useApplication({ isOfNew: true })
   const create = useWrite(saveBillingRule)
   return (
-    <PageFrame title={t('newTitle')} operation={saveBillingRule}>
+    <PageFrame title={t('newBillingRule')} operation={saveBillingRule}>
       <RuleForm
         appId={appId}
         send={({ values, headers }) => {
@@ -52,7 +50,7 @@ function NewRule() {
         }}
         successMessage={() => t('created')}
         before={
-          <Form.Item label={common('application')} required htmlFor="rule-application">
+          <Form.Item label={t('application')} required htmlFor="rule-application">
             <ApplicationPicker id="rule-application" value={appId} onChange={choose} />
           </Form.Item>
         }
@@ -67,7 +65,7 @@ function Rule({ appId, id }: { appId: string; id: number }) {
   const { edited, instead } = useEdited(getBillingRule, { appId, id })
   const rule = edited?.data
   return (
-    <PageFrame title={rule?.ruleName ?? t('title')} operation={updateBillingRule}>
+    <PageFrame title={rule?.ruleName ?? t('billingRules')} operation={updateBillingRule}>
       {instead}
       {edited !== undefined && (
         <RuleForm
@@ -104,7 +102,6 @@ interface RuleFormProps extends FrameProps {
 
 function RuleForm({ appId, before, ...frame }: RuleFormProps) {
   const t = useTexts()
-  const common = useCommon()
   const navigate = useNavigate()
   const [form] = Form.useForm<Entered>()
   const termNames = useTermNames()
@@ -128,7 +125,7 @@ function RuleForm({ appId, before, ...frame }: RuleFormProps) {
             <Form.Item
               name="ruleName"
               label={t('name')}
-              rules={[{ required: true, whitespace: true, message: common('required') }]}
+              rules={[{ required: true, whitespace: true, message: t('required') }]}
             >
               <LimitedInput most={lengths.name} autoComplete="off" />
             </Form.Item>

@@ -1,4 +1,4 @@
-import { Button, Empty } from 'antd'
+import { Button } from 'antd'
 import { Link, useNavigate } from 'react-router'
 import { type BillingRuleRecord, pageBillingRules, saveBillingRule } from '../../../src/billing-rules/contract.ts'
 import { pageSites } from '../../../src/sites/contract.ts'
@@ -14,11 +14,11 @@ import { useTexts } from '../pricing/texts.ts'
 import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
 import { ChoiceFilter, TextFilter, useFilters } from '../ui/filter/filters.tsx'
 import { LinkButton } from '../ui/page/link-button.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { useApplicationColumn } from '../ui/text/application-name.tsx'
 import { grouped } from '../ui/text/number.ts'
-import { useCommon } from '../ui/text/texts.ts'
 import { FilterBar } from '../views/filter-bar.tsx'
 
 const filterNames = ['appId', 'ruleName', 'ruleType'] as const
@@ -29,8 +29,8 @@ export function Page() {
   const prices = usePriceTexts()
   const may = useMay()
   const navigate = useNavigate()
-  const filters = useFilters(filterNames)
-  const { values, set } = filters
+  const filters = useFilters(filterNames, ['appId'])
+  const { values, of } = filters
   const { appId } = values
   return (
     <PageFrame
@@ -40,7 +40,7 @@ export function Page() {
           <LinkButton to={paths.priceChanges({ appId })}>{prices('title')}</LinkButton>
           {may(saveBillingRule) && (
             <Button type="primary" onClick={() => void navigate(paths.newBillingRule({ appId }))}>
-              {t('create')}
+              {t('newBillingRule')}
             </Button>
           )}
         </>
@@ -48,12 +48,11 @@ export function Page() {
     >
       <section className="card">
         <FilterBar views="billingRules" values={values}>
-          <ApplicationFilter isOptional value={appId} onChange={(chosen) => set({ appId: chosen })} />
-          <TextFilter label={t('name')} value={values.ruleName} onChange={(ruleName) => set({ ruleName })} />
+          <ApplicationFilter isOptional {...of('appId')} />
+          <TextFilter label={t('name')} {...of('ruleName')} />
           <ChoiceFilter
             label={t('type')}
-            value={values.ruleType}
-            onChange={(ruleType) => set({ ruleType })}
+            {...of('ruleType')}
             choices={(['1', '2', '3'] as const).map((value) => ({ value, label: t(`type_${value}`) }))}
           />
         </FilterBar>
@@ -82,14 +81,13 @@ function Rules({ filters }: RulesProps) {
       input={filters.values}
       columns={columns}
       rowKey={(rule) => `${rule.appId} ${rule.id}`}
-      isNarrowed={filters.isNarrowed(['appId'])}
-      clear={() => filters.clear(['appId'])}
+      filters={filters}
       empty={
-        <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty')}>
+        <Nothing words={t('empty')}>
           {may(saveBillingRule) && (
-            <Button onClick={() => void navigate(paths.newBillingRule({ appId }))}>{t('create')}</Button>
+            <Button onClick={() => void navigate(paths.newBillingRule({ appId }))}>{t('newBillingRule')}</Button>
           )}
-        </Empty>
+        </Nothing>
       }
     />
   )
@@ -97,9 +95,8 @@ function Rules({ filters }: RulesProps) {
 
 function useColumns(chosenApp: string): Column<BillingRuleRecord>[] {
   const t = useTexts()
-  const common = useCommon()
   const clock = useServiceClock()
-  const application = useApplicationColumn<BillingRuleRecord>(chosenApp, common('orderAcross'))
+  const application = useApplicationColumn<BillingRuleRecord>(chosenApp, t('orderAcross'))
   return [
     {
       key: 'ruleName',
@@ -115,18 +112,14 @@ function useColumns(chosenApp: string): Column<BillingRuleRecord>[] {
       ),
     },
     ...application,
-    { key: 'id', sortBy: 'id', title: 'ID', dataIndex: 'id', className: 'number', isExtra: true },
+    { key: 'id', sortBy: 'id', title: 'ID', className: 'number', isExtra: true },
     {
       key: 'ruleType',
       sortBy: 'ruleType',
       title: t('type'),
       render: (_, { ruleType }) => t(`type_${ruleType}` as 'type_1'),
     },
-    {
-      key: 'terms',
-      title: t('terms'),
-      render: (_, rule) => <TermsInShort terms={rule} now={clock?.seconds} />,
-    },
+    { key: 'terms', title: t('terms'), render: (_, rule) => <TermsInShort terms={rule} now={clock?.seconds} /> },
     {
       key: 'priceNow',
       title: t('priceNow'),
@@ -145,25 +138,17 @@ function useColumns(chosenApp: string): Column<BillingRuleRecord>[] {
         </Link>
       ),
     },
-    {
-      key: 'createTime',
-      isExtra: 1200,
-      sortBy: 'createTime',
-      title: common('createTime'),
-      dataIndex: 'createTime',
-      className: 'number',
-    },
+    { key: 'createTime', isExtra: 1200, sortBy: 'createTime', title: t('createTime'), className: 'number' },
   ]
 }
 
 function PriceNow({ rule, seconds }: { rule: BillingRuleRecord; seconds: number | undefined }) {
   const t = useTexts()
-  const common = useCommon()
   const { periods, unitPrice, unitMinutes } = rule
   if (unitPrice !== null) return t('perMinutes', { price: unitPrice, minutes: unitMinutes ?? 0 })
   const period = seconds === undefined ? undefined : periodAt(periods ?? [], seconds)
   const total = period && totalPrice(period)
-  return <>{total === undefined ? common('unknown') : t('perKwh', { price: showMoney(total) })}</>
+  return <>{total === undefined ? t('unknown') : t('perKwh', { price: showMoney(total) })}</>
 }
 
 /** How many sites name a rule. */

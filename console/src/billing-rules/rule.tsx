@@ -16,10 +16,8 @@ import { PriceLine } from '../prices/price-line.tsx'
 import { useTexts as usePriceTexts } from '../prices/texts.ts'
 import { useTexts } from '../pricing/texts.ts'
 import { LinkButton } from '../ui/page/link-button.tsx'
-import { Loading } from '../ui/page/loading.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
-import { RefusalResult } from '../ui/page/refusal.tsx'
-import { useCommon } from '../ui/text/texts.ts'
+import { Unread } from '../ui/page/unread.tsx'
 import { DeleteRule } from './delete.tsx'
 import { RuleView } from './view.tsx'
 
@@ -30,7 +28,7 @@ export function Page() {
   const { data: rule, error, refetch } = useRead(getBillingRule, { appId, id: Number(id) }, { live: appId })
   return (
     <PageFrame
-      title={rule?.ruleName ?? t('title')}
+      title={rule?.ruleName ?? t('billingRules')}
       operation={getBillingRule}
       actions={rule && <Actions rule={rule} />}
     >
@@ -41,10 +39,8 @@ export function Page() {
           </RuleView>
           <PriceLine rule={rule} />
         </>
-      ) : error === null ? (
-        <Loading />
       ) : (
-        <RefusalResult error={error} retry={() => void refetch()} />
+        <Unread error={error} refetch={refetch} />
       )}
     </PageFrame>
   )
@@ -52,7 +48,6 @@ export function Page() {
 
 function Actions({ rule }: { rule: BillingRuleRecord }) {
   const prices = usePriceTexts()
-  const common = useCommon()
   const may = useMay()
   const navigate = useNavigate()
   const [isDeleting, setDeleting] = useState(false)
@@ -64,10 +59,10 @@ function Actions({ rule }: { rule: BillingRuleRecord }) {
           {prices('pricesFrom')}
         </LinkButton>
       )}
-      {may(updateBillingRule) && <LinkButton to={paths.editBillingRule(appId, id)}>{common('edit')}</LinkButton>}
+      {may(updateBillingRule) && <LinkButton to={paths.editBillingRule(appId, id)}>{prices('edit')}</LinkButton>}
       {may(deleteBillingRule) && (
         <Button danger onClick={() => setDeleting(true)}>
-          {common('delete')}
+          {prices('delete')}
         </Button>
       )}
       <DeleteRule

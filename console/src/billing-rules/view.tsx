@@ -7,19 +7,17 @@ import { OccupancyTerms } from '../pricing/terms.tsx'
 import { useTexts } from '../pricing/texts.ts'
 import { Rows } from '../ui/table/rows.tsx'
 import { ApplicationName } from '../ui/text/application-name.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 
 /** The present prices of a rule; its children say where they apply. */
 export function RuleView({ rule, children }: { rule: BillingRuleRecord; children: ReactNode }) {
   const t = useTexts()
-  const common = useCommon()
   const clock = useServiceClock()
   const { periods, ruleType } = rule
   return (
     <section className="card">
       <h2>{t(`type_${ruleType}` as 'type_1')}</h2>
       <p className="text-links">
-        {common('application')}: <ApplicationName appId={rule.appId} />
+        {t('application')}: <ApplicationName appId={rule.appId} />
       </p>
       {periods === null ? (
         <OccupancyTerms {...rule} />
@@ -33,11 +31,10 @@ export function RuleView({ rule, children }: { rule: BillingRuleRecord; children
             rows={periods}
             empty={null}
             columns={[
-              { key: 'startTime', title: t('startTime'), dataIndex: 'startTime', className: 'number' },
+              { key: 'startTime', title: t('startTime'), className: 'number' },
               ...(['electricityPrice', 'servicePrice'] as const).map((field) => ({
                 key: field,
                 title: `${t(field)} (${t('unit')})`,
-                dataIndex: field,
                 align: 'end' as const,
                 className: 'number',
               })),

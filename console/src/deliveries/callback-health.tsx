@@ -1,5 +1,5 @@
-import { Alert, Button, Descriptions, Empty } from 'antd'
-import { type ReactNode, Suspense, useState } from 'react'
+import { Alert, Button, Descriptions } from 'antd'
+import { type ReactNode, useState } from 'react'
 import { Link } from 'react-router'
 import { replayDeliveries } from '../../../src/deliveries/contract.ts'
 import { type CallbackHealth, getCallbackHealth, mostLookedAt } from '../../../src/deliveries/health/contract.ts'
@@ -8,23 +8,22 @@ import { useMay } from '../api/session.tsx'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { Loading } from '../ui/page/loading.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { part } from '../ui/page/part.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { Rows } from '../ui/table/rows.tsx'
 import { grouped } from '../ui/text/number.ts'
 import { State } from '../ui/text/status.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { useAttemptWords } from '../words/use-attempt-words.ts'
 import { eventsOnly, undelivered } from './filter.ts'
 import { MissedEvents } from './missed.tsx'
 import { useTexts as useDeliveryTexts } from './texts.ts'
 
-const ReplayRange = part(async () => ({ default: (await import('./range.tsx')).ReplayRange }))
+const ReplayRange = part(async () => (await import('./range.tsx')).ReplayRange)
 
 const useTexts = defineTexts(
   {
     title: 'Health',
-    state: 'Status',
     off: 'No callback',
     delivering: 'Delivering',
     failing: 'Failing',
@@ -46,22 +45,17 @@ const useTexts = defineTexts(
     noAttempts: 'No attempts',
     countedFrom: 'Counted since {{time}}, because there were more than {{count}} deliveries.',
     waits: 'Pending',
-    waitsNothing: 'None',
     waitsWords: 'Queued events: {{events}}; pending deliveries: {{retries}}; oldest from {{time}}',
-    dead: 'Failed',
     failures: 'Failure reasons',
     noFailures: 'No failures.',
     error: 'Error',
-    waiting: 'Pending',
     from: 'First event',
     to: 'Last event',
-    show: 'View',
     showOf: 'View deliveries: {{what}}',
     all: 'View all deliveries of this application',
   },
   {
     title: '健康状况',
-    state: '状态',
     off: '没有回调',
     delivering: '正常投递',
     failing: '正在失败',
@@ -83,16 +77,12 @@ const useTexts = defineTexts(
     noAttempts: '没有尝试',
     countedFrom: '自 {{time}} 起统计：投递超过 {{count}} 条。',
     waits: '等待中',
-    waitsNothing: '无',
     waitsWords: '{{events}} 个事件尚未首次投递、{{retries}} 条等待重试，最早为 {{time}}',
-    dead: '已失败',
     failures: '失败原因',
     noFailures: '没有失败的投递。',
     error: '原因',
-    waiting: '等待重试',
     from: '最早事件',
     to: '最新事件',
-    show: '查看',
     showOf: '查看投递：{{what}}',
     all: '该应用的全部投递',
   },
@@ -118,7 +108,7 @@ export function CallbackHealthCard({ appId }: { appId: string }) {
   return (
     <section className="card">
       <div className="page-head">
-        <h2 style={{ margin: 0 }}>{t('title')}</h2>
+        <h2 className="flush">{t('title')}</h2>
         <span className="spacer" />
         {may(replayDeliveries) && data !== undefined && data.state !== 'off' && (
           <Button onClick={() => setReplaying('range')}>{deliveries('replayRange')}</Button>
@@ -133,19 +123,18 @@ export function CallbackHealthCard({ appId }: { appId: string }) {
         />
       )}
       {data === undefined ? error === null && <Loading /> : <Health health={data} />}
-      <p style={{ margin: '12px 0 0' }}>
+      <p className="spaced-above flush-below">
         <Link to={paths.deliveries({ appId })}>{t('all')}</Link>
       </p>
-      <Suspense fallback={null}>
-        <ReplayRange
-          appId={appId}
-          isOpen={replaying !== undefined}
-          {...(replaying === 'missed'
-            ? { from: data?.missedFrom ?? '', to: data?.missedTo ?? '', toNow: false, status: undelivered }
-            : { from: minuteBefore(data?.failingSince ?? ''), to: '', toNow: data?.failingSince != null, status: '' })}
-          onClose={() => setReplaying(undefined)}
-        />
-      </Suspense>
+
+      <ReplayRange
+        appId={appId}
+        isOpen={replaying !== undefined}
+        {...(replaying === 'missed'
+          ? { from: data?.missedFrom ?? '', to: data?.missedTo ?? '', toNow: false, status: undelivered }
+          : { from: minuteBefore(data?.failingSince ?? ''), to: '', toNow: data?.failingSince != null, status: '' })}
+        onClose={() => setReplaying(undefined)}
+      />
     </section>
   )
 }
@@ -163,13 +152,13 @@ function Health({ health }: { health: CallbackHealth }) {
         items={useItems(health)}
       />
       {stateOf(health) === 'unanswered' && (
-        <Alert type="info" showIcon role="status" style={{ marginTop: 12 }} title={t('unansweredText')} />
+        <Alert type="info" showIcon role="status" className="spaced-above" title={t('unansweredText')} />
       )}
       {countedFrom !== null && (
         <Alert
           type="info"
           showIcon
-          style={{ marginTop: 12 }}
+          className="spaced-above"
           title={t('countedFrom', { time: countedFrom, count: grouped(mostLookedAt) })}
         />
       )}
@@ -186,50 +175,49 @@ function stateOf({ state, hasSucceeded }: CallbackHealth): keyof typeof tones {
 
 function useItems(health: CallbackHealth) {
   const t = useTexts()
-  const common = useCommon()
   const words = useAttemptWords()
   const { heldUntil, failingSince, failingReason, lastSuccessTime, dead } = health
   const state = stateOf(health)
   const { waitingEvents, waitingRetries, waitingSince } = health
   const items: [string, ReactNode][] = [
     [
-      'state',
+      t('status'),
       <span key="state" data-testid="callback-state">
         <State tone={tones[state]}>{t(state)}</State>
       </span>,
     ],
     [
-      'lastSuccess',
+      t('lastSuccess'),
       lastSuccessTime ?? (
         <span className="faint">
           {health.hasSucceeded ? t('noSuccess', { count: grouped(mostLookedAt) }) : t('noneYet')}
         </span>
       ),
     ],
-    ...(heldUntil === null ? [] : [['heldUntil', heldUntil] as [string, ReactNode]]),
+    ...(heldUntil === null ? [] : [[t('heldUntil'), heldUntil] as [string, ReactNode]]),
     ...(failingSince === null
       ? []
       : [
           [
-            state === 'unanswered' ? 'triedSince' : 'failingSince',
+            t(state === 'unanswered' ? 'triedSince' : 'failingSince'),
             failingReason === null ? failingSince : `${failingSince} · ${words(failingReason)}`,
           ] as [string, ReactNode],
         ]),
-    ['lastHour', <Rate key="hour" counts={health.lastHour} />],
-    ['lastDay', <Rate key="day" counts={health.lastDay} />],
+    [t('lastHour'), <Rate key="hour" counts={health.lastHour} />],
+    [t('lastDay'), <Rate key="day" counts={health.lastDay} />],
     [
-      'waits',
+      t('waits'),
       waitingEvents + waitingRetries === 0
-        ? t('waitsNothing')
+        ? t('nothing')
         : t('waitsWords', {
             events: grouped(waitingEvents),
             retries: grouped(waitingRetries),
-            time: waitingSince ?? common('unknown'),
+            time: waitingSince ?? t('unknown'),
           }),
     ],
-    ['dead', grouped(dead)],
+    [t('failed'), grouped(dead)],
   ]
-  return items.map(([key, children]) => ({ key, label: t(key as 'state'), children }))
+  return items.map(([label, children]) => ({ key: label, label, children }))
 }
 
 /** The share of attempts that failed. */
@@ -245,7 +233,7 @@ type Failure = CallbackHealth['failures'][number]
 function Failures({ health: { appId, failures } }: { health: CallbackHealth }) {
   const t = useTexts()
   const words = useAttemptWords()
-  if (failures.length === 0) return <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noFailures')} />
+  if (failures.length === 0) return <Nothing words={t('noFailures')} />
   const to = ({ timeFrom, timeTo }: Failure) =>
     paths.deliveries({ appId, status: undelivered, type: eventsOnly, timeFrom, timeTo })
   return (
@@ -259,20 +247,20 @@ function Failures({ health: { appId, failures } }: { health: CallbackHealth }) {
         { key: 'error', title: t('error'), render: (_, { reason }) => words(reason) },
         {
           key: 'waiting',
-          title: t('waiting'),
+          title: t('pending'),
           align: 'end',
           className: 'number',
           render: (_, { waiting }) => grouped(waiting),
         },
-        { key: 'dead', title: t('dead'), align: 'end', className: 'number', render: (_, { dead }) => grouped(dead) },
-        { key: 'from', title: t('from'), dataIndex: 'timeFrom', className: 'number' },
-        { key: 'to', title: t('to'), dataIndex: 'timeTo', className: 'number' },
+        { key: 'dead', title: t('failed'), align: 'end', className: 'number', render: (_, { dead }) => grouped(dead) },
+        { key: 'timeFrom', title: t('from'), className: 'number' },
+        { key: 'timeTo', title: t('to'), className: 'number' },
         {
           key: 'show',
           title: '',
           render: (_, failure) => (
             <Link to={to(failure)} aria-label={t('showOf', { what: words(failure.reason) })}>
-              {t('show')}
+              {t('view')}
             </Link>
           ),
         },

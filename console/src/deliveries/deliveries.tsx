@@ -1,11 +1,12 @@
-import { Button, Empty } from 'antd'
-import { Suspense, useState } from 'react'
+import { Button } from 'antd'
+import { useState } from 'react'
 import { type DeliveryRecord, pageDeliveries, replayDeliveries, testType } from '../../../src/deliveries/contract.ts'
 import { eventTypes } from '../../../src/vocabulary/event-types.ts'
 import { AllThatMatchButton } from '../acts/all-that-match.tsx'
 import { useMay } from '../api/session.tsx'
 import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
 import { ChoiceFilter, RangeFilter, useFilters } from '../ui/filter/filters.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { part } from '../ui/page/part.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
@@ -13,7 +14,6 @@ import { OneLine } from '../ui/table/rows.tsx'
 import { useSelection } from '../ui/table/selection.ts'
 import { useApplicationColumn } from '../ui/text/application-name.tsx'
 import { inMilliseconds } from '../ui/text/number.ts'
-import { useCommon } from '../ui/text/texts.ts'
 import { FilterBar } from '../views/filter-bar.tsx'
 import { useTypeWords } from '../words/type-words.ts'
 import { useAttemptWords } from '../words/use-attempt-words.ts'
@@ -24,7 +24,7 @@ import { DeliveryState, useStateChoices } from './state.tsx'
 import { useTexts } from './texts.ts'
 import { Waiting } from './waiting.tsx'
 
-const ReplayRange = part(async () => ({ default: (await import('./range.tsx')).ReplayRange }))
+const ReplayRange = part(async () => (await import('./range.tsx')).ReplayRange)
 
 const filterNames = ['appId', 'status', 'type', 'eventId', 'timeFrom', 'timeTo'] as const
 const refetchInterval = 10_000
@@ -62,17 +62,15 @@ export function Page() {
         <Deliveries key={appId} appId={appId} mayReplay={mayReplay} replayAll={() => openRange('all')} />
       </section>
       {mayReplay && (
-        <Suspense fallback={null}>
-          <ReplayRange
-            appId={appId}
-            isOpen={rangeOpen !== undefined}
-            {...range}
-            toNow={rangeOpen === 'all' && timeTo === ''}
-            status={values.status}
-            {...ofStop}
-            onClose={() => openRange(undefined)}
-          />
-        </Suspense>
+        <ReplayRange
+          appId={appId}
+          isOpen={rangeOpen !== undefined}
+          {...range}
+          toNow={rangeOpen === 'all' && timeTo === ''}
+          status={values.status}
+          {...ofStop}
+          onClose={() => openRange(undefined)}
+        />
       )}
     </PageFrame>
   )
@@ -81,32 +79,21 @@ export function Page() {
 function Filters() {
   const t = useTexts()
   const words = useTypeWords()
-  const { values, set } = useFilters(filterNames)
+  const { values, of, range } = useFilters(filterNames)
   return (
     <FilterBar views="deliveries" values={values}>
-      <ApplicationFilter isOptional value={values.appId} onChange={(appId) => set({ appId })} />
-      <ChoiceFilter
-        label={t('status')}
-        value={values.status}
-        onChange={(status) => set({ status })}
-        choices={useStateChoices()}
-      />
+      <ApplicationFilter isOptional {...of('appId')} />
+      <ChoiceFilter label={t('status')} {...of('status')} choices={useStateChoices()} />
       <ChoiceFilter
         label={t('type')}
-        value={values.type}
-        onChange={(type) => set({ type })}
+        {...of('type')}
         choices={[
           { value: eventsOnly, label: t('eventsOnly') },
           ...[...eventTypes, testType].map((type) => ({ value: type, label: words(type) })),
         ]}
         width={200}
       />
-      <RangeFilter
-        label={t('eventTime')}
-        from={values.timeFrom}
-        to={values.timeTo}
-        onChange={(timeFrom, timeTo) => set({ timeFrom, timeTo })}
-      />
+      <RangeFilter label={t('eventTime')} {...range('timeFrom', 'timeTo')} />
     </FilterBar>
   )
 }
@@ -119,7 +106,8 @@ interface DeliveriesProps {
 
 function Deliveries({ appId, mayReplay, replayAll }: DeliveriesProps) {
   const t = useTexts()
-  const { values, clear, isNarrowed } = useFilters(filterNames)
+  const filters = useFilters(filterNames, ['appId'])
+  const { values } = filters
   const [keys, choose] = useSelection()
   const [opened, setOpened] = useState<DeliveryRecord>()
   const { status, isUndelivered } = statusAsked(values.status)
@@ -135,9 +123,8 @@ function Deliveries({ appId, mayReplay, replayAll }: DeliveriesProps) {
         input={{ ...values, status, ...(isUndelivered && { isDelivered: 'false' }) }}
         columns={useColumns(appId, setOpened)}
         rowKey={keyOf}
-        isNarrowed={isNarrowed(['appId'])}
-        clear={() => clear(['appId'])}
-        empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noneYet')} />}
+        filters={filters}
+        empty={<Nothing words={t('noneYet')} />}
         refetchInterval={refetchInterval}
         onRow={(delivery) => ({ onClick: () => setOpened(delivery) })}
         {...(mayReplay && { selection: { keys, onChange: (now) => choose(now as string[]) } })}
@@ -163,13 +150,12 @@ const readKey = (key: string): Chosen => ({ appId: key.split(' ')[0] ?? '', id: 
 
 function useColumns(appId: string, open: (delivery: DeliveryRecord) => void): Column<DeliveryRecord>[] {
   const t = useTexts()
-  const common = useCommon()
   const words = useTypeWords()
   const attemptWords = useAttemptWords()
-  const wordsOf = (error: string | null) => (error === null ? common('unknown') : attemptWords(error))
+  const wordsOf = (error: string | null) => (error === null ? t('unknown') : attemptWords(error))
   const application = useApplicationColumn<DeliveryRecord>(appId)
   return [
-    { key: 'time', title: t('eventTime'), dataIndex: 'time', className: 'number', isFixed: true },
+    { key: 'time', title: t('eventTime'), className: 'number', isFixed: true },
     {
       key: 'type',
       title: t('type'),
@@ -178,7 +164,7 @@ function useColumns(appId: string, open: (delivery: DeliveryRecord) => void): Co
         <Button
           type="link"
           size="small"
-          style={{ padding: 0 }}
+          className="bare"
           title={delivery.type}
           aria-label={t('detailsOf', { type: words(delivery.type), time: delivery.time, id: delivery.id })}
           onClick={() => open(delivery)}
@@ -189,49 +175,43 @@ function useColumns(appId: string, open: (delivery: DeliveryRecord) => void): Co
     },
     ...application,
     { key: 'status', title: t('status'), render: (_, { status }) => <DeliveryState status={status} /> },
-    {
-      key: 'attempts',
-      title: t('attempts'),
-      dataIndex: 'attempts',
-      align: 'end',
-      className: 'number',
-    },
+    { key: 'attempts', title: t('attempts'), align: 'end', className: 'number' },
     {
       key: 'outcome',
-      title: t('outcome'),
+      title: t('latestResponse'),
       className: 'fills',
       render: (_, { error, responseStatus }) => (
         <OneLine text={responseStatus === null ? wordsOf(error) : `HTTP ${responseStatus}`} />
       ),
     },
-    { key: 'createTime', title: t('created'), dataIndex: 'createTime', className: 'number', isExtra: true },
+    { key: 'createTime', title: t('createTime'), className: 'number', isExtra: true },
     {
       key: 'nextAttemptTime',
       title: t('nextAttempt'),
       className: 'number',
-      render: (_, { nextAttemptTime }) => nextAttemptTime ?? common('unknown'),
+      render: (_, { nextAttemptTime }) => nextAttemptTime ?? t('unknown'),
     },
     {
       key: 'durationMs',
       title: t('duration'),
       align: 'end',
       className: 'number',
-      render: (_, { durationMs }) => (durationMs === null ? common('unknown') : inMilliseconds(durationMs)),
+      render: (_, { durationMs }) => (durationMs === null ? t('unknown') : inMilliseconds(durationMs)),
       isExtra: true,
     },
     {
       key: 'finishTime',
       title: t('finished'),
       className: 'number',
-      render: (_, { finishTime }) => finishTime ?? common('unknown'),
+      render: (_, { finishTime }) => finishTime ?? t('unknown'),
       isExtra: true,
     },
-    { key: 'id', title: t('id'), dataIndex: 'id', className: 'number', isExtra: true },
+    { key: 'id', title: t('id'), className: 'number', isExtra: true },
     {
       key: 'eventId',
       title: t('eventId'),
       className: 'number',
-      render: (_, { eventId }) => eventId ?? common('unknown'),
+      render: (_, { eventId }) => eventId ?? t('unknown'),
       isExtra: true,
     },
   ]

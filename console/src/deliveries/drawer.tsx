@@ -12,7 +12,6 @@ import { ApplicationName } from '../ui/text/application-name.tsx'
 import { inMilliseconds } from '../ui/text/number.ts'
 import { RecordJson } from '../ui/text/record-json.tsx'
 import { TextBlock } from '../ui/text/text-block.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { useTypeWords } from '../words/type-words.ts'
 import { useAttemptWords } from '../words/use-attempt-words.ts'
 import { ReplayRefusal } from './refusal.tsx'
@@ -66,7 +65,7 @@ function Details({ opened }: { opened: DeliveryRecord }) {
       <Part title={t('request')} hint={delivery.eventId === null ? t('requestOfTest') : t('requestHint')}>
         {delivery.eventId !== null && <EventData appId={appId} eventId={delivery.eventId} />}
       </Part>
-      <Part title={t('response')}>
+      <Part title={t('latestResponse')}>
         <Response delivery={delivery} />
       </Part>
       <Part title={t('attemptLog')} hint={t('attemptLogHint')}>
@@ -104,12 +103,8 @@ function ReplayOne({ appId, id }: { appId: string; id: number }) {
 function Part({ title, hint, children }: { title: string; hint?: string; children: ReactNode }) {
   return (
     <section>
-      <h2 style={{ fontSize: 15, margin: '0 0 8px' }}>{title}</h2>
-      {hint !== undefined && (
-        <p className="faint" style={{ margin: '0 0 8px' }}>
-          {hint}
-        </p>
-      )}
+      <h2 className="small-heading flush-above spaced-little">{title}</h2>
+      {hint !== undefined && <p className="faint flush-above spaced-little">{hint}</p>}
       {children}
     </section>
   )
@@ -117,11 +112,10 @@ function Part({ title, hint, children }: { title: string; hint?: string; childre
 
 function useItems(delivery: DeliveryRecord) {
   const t = useTexts()
-  const common = useCommon()
   const words = useTypeWords()
   const attemptWords = useAttemptWords()
   const { eventId, attempts, responseStatus, error, durationMs } = delivery
-  const none = common('unknown')
+  const none = t('unknown')
   const items: [string, string, ReactNode][] = [
     ['status', t('status'), <DeliveryState key="status" status={delivery.status} />],
     [
@@ -133,7 +127,7 @@ function useItems(delivery: DeliveryRecord) {
     ],
     ['eventId', t('eventId'), eventId],
     ['time', t('eventTime'), delivery.time],
-    ['createTime', t('created'), delivery.createTime],
+    ['createTime', t('createTime'), delivery.createTime],
     ['nextAttemptTime', t('nextAttempt'), delivery.nextAttemptTime],
     ['finishTime', t('finished'), delivery.finishTime],
     [
@@ -146,7 +140,7 @@ function useItems(delivery: DeliveryRecord) {
     ['responseStatus', t('responseStatus'), responseStatus],
     ['durationMs', t('duration'), durationMs === null ? null : inMilliseconds(durationMs)],
     ['error', t('error'), responseStatus === null && error !== null ? attemptWords(error) : null],
-    ['appId', common('application'), <ApplicationName key="appId" appId={delivery.appId} />],
+    ['appId', t('application'), <ApplicationName key="appId" appId={delivery.appId} />],
   ]
   return items.map(([key, label, children]) => ({ key, label, children: children ?? none }))
 }
@@ -181,7 +175,7 @@ function Attempts({ log }: { log: Attempt[] }) {
       empty={null}
       rows={log.map((attempt, index) => ({ ...attempt, number: index + 1 }))}
       columns={[
-        { key: 'time', title: t('time'), dataIndex: 'time', className: 'number' },
+        { key: 'time', title: t('time'), className: 'number' },
         {
           key: 'responseStatus',
           title: t('responseStatus'),

@@ -1,4 +1,5 @@
-import { Alert, Button } from 'antd'
+import { Button } from 'antd'
+import { Note } from '../ui/page/note.tsx'
 import { grouped } from '../ui/text/number.ts'
 import { useTexts } from './texts.ts'
 
@@ -28,11 +29,10 @@ export function MissedEvents({ missed, isStopped = false, onSend }: MissedEvents
   if (missed.missedEvents === null || missed.missedEvents === 0) return null
   const values = { count: missedCount(missed), from: missed.missedFrom ?? '', to: missed.missedTo ?? '' }
   return (
-    <Alert
+    <Note
       type="warning"
-      showIcon
       role="status"
-      title={
+      words={
         <>
           {t('missed', values)} {t(isStopped ? 'missedStopped' : 'missedText')}{' '}
           {onSend !== undefined && !isStopped && (
@@ -42,7 +42,6 @@ export function MissedEvents({ missed, isStopped = false, onSend }: MissedEvents
           )}
         </>
       }
-      style={{ marginBottom: 12 }}
     />
   )
 }

@@ -1,14 +1,13 @@
-import { Alert, Button, DatePicker, Form, Modal, Select } from 'antd'
+import { Alert, DatePicker, Form, Select } from 'antd'
 import dayjs, { type Dayjs } from 'dayjs'
 import { useState } from 'react'
 import { pageDeliveries, replayDeliveries } from '../../../src/deliveries/contract.ts'
 import { useRead, useWrite } from '../api/api.ts'
 import { serviceNow } from '../api/clock.ts'
+import { CountedDialog } from '../ui/dialog/counted-dialog.tsx'
 import { shownMoment, useRangePresets } from '../ui/filter/range-filter.tsx'
-import { Loading } from '../ui/page/loading.tsx'
 import { grouped } from '../ui/text/number.ts'
 import { useServiceZone } from '../ui/text/service-zone.ts'
-import { useCommon } from '../ui/text/texts.ts'
 import { eventsOnly, statusAsked } from './filter.ts'
 import { missedCount } from './missed.tsx'
 import { ReplayRefusal } from './refusal.tsx'
@@ -35,31 +34,13 @@ interface Entered {
 }
 
 /** Sends all events of a time range again. Explains this first, and then shows how many it sent. */
-export function ReplayRange({ isOpen, onClose, ...form }: Props) {
-  const t = useTexts()
-  return (
-    <Modal
-      open={isOpen}
-      title={t('replayRange')}
-      onCancel={onClose}
-      mask={{ closable: false }}
-      footer={null}
-      destroyOnHidden
-    >
-      <RangeForm {...form} onClose={onClose} />
-    </Modal>
-  )
+export function ReplayRange({ isOpen, toNow, to, ...form }: Props) {
+  const timeZone = useServiceZone(toNow)
+  if (!isOpen || (toNow && timeZone === undefined)) return null
+  return <RangeDialog {...form} to={toNow && timeZone !== undefined ? shownMoment(serviceNow(), timeZone) : to} />
 }
 
 const read = (moment: string): Dayjs | null => (moment === '' ? null : dayjs(moment, momentFormat))
-
-type FormProps = Omit<Props, 'isOpen'>
-
-function RangeForm({ toNow, to, ...form }: FormProps) {
-  const timeZone = useServiceZone(toNow)
-  if (!toNow) return <RangeFields {...form} to={to} />
-  return timeZone === undefined ? <Loading /> : <RangeFields {...form} to={shownMoment(serviceNow(), timeZone)} />
-}
 
 /** The range as the operations take it; undefined while it is incomplete. */
 function rangeOf({ range, status }: Entered) {
@@ -74,9 +55,8 @@ function rangeOf({ range, status }: Entered) {
 
 type Range = NonNullable<ReturnType<typeof rangeOf>>
 
-function RangeFields({ appId, from, to, status, onClose }: Omit<FormProps, 'toNow'>) {
+function RangeDialog({ appId, from, to, status, onClose }: Omit<Props, 'toNow' | 'isOpen'>) {
   const t = useTexts()
-  const common = useCommon()
   const replay = useWrite(replayDeliveries)
   const presets = useRangePresets(true)
   const states = useStateChoices()
@@ -86,61 +66,61 @@ function RangeFields({ appId, from, to, status, onClose }: Omit<FormProps, 'toNo
   const range = rangeOf(entered)
   const [sent, setSent] = useState<Range>()
 
-  if (replay.data !== undefined && sent !== undefined) {
-    return <Outcome appId={appId} range={sent} count={replay.data.replayed} onClose={onClose} />
-  }
   return (
-    <Form<Entered>
-      form={form}
-      layout="vertical"
-      scrollToFirstError={{ focus: true, block: 'center' }}
-      initialValues={initial}
-      onFinish={(values) => {
-        const asked = rangeOf(values)
-        if (asked === undefined) return
-        setSent(asked)
-        const { isUndelivered, ...members } = asked
-        replay.mutate({ input: { appId, ...members, ...(isUndelivered && { isDelivered: false }) } })
-      }}
+    <CountedDialog
+      title={t('replayRange')}
+      counted={{}}
+      verb={t('replay')}
+      run={() => form.submit()}
+      isRunning={replay.isPending}
+      begun={
+        replay.data !== undefined &&
+        sent !== undefined && <Outcome appId={appId} range={sent} count={replay.data.replayed} />
+      }
+      onClose={onClose}
     >
-      <ReplayRefusal
-        appId={appId}
-        error={replay.error}
-        fieldNames={{ timeFrom: common('from'), timeTo: common('to') }}
-      />
-      <p>{t(entered.status ? 'rangeTextOfState' : 'rangeText')}</p>
-      <Form.Item
-        name="range"
-        label={t('range')}
-        required
-        rules={[
-          {
-            validator: (_, range: Entered['range']) =>
-              range?.[0] && range[1] ? Promise.resolve() : Promise.reject(new Error(t('rangeNeeded'))),
-          },
-        ]}
+      <Form<Entered>
+        form={form}
+        layout="vertical"
+        scrollToFirstError={{ focus: true, block: 'center' }}
+        initialValues={initial}
+        onFinish={(values) => {
+          const asked = rangeOf(values)
+          if (asked === undefined) return
+          setSent(asked)
+          const { isUndelivered, ...members } = asked
+          replay.mutate({ input: { appId, ...members, ...(isUndelivered && { isDelivered: false }) } })
+        }}
       >
-        <DatePicker.RangePicker
-          showTime={{ defaultValue: [dayjs('00:00:00', 'HH:mm:ss'), dayjs('23:59:59', 'HH:mm:ss')] }}
-          format={momentFormat}
-          presets={presets}
-          placeholder={[common('from'), common('to')]}
-          // Enter in this field accepts the time; it must not submit the form.
-          onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
-          style={{ width: '100%' }}
-        />
-      </Form.Item>
-      <Form.Item name="status" label={t('rangeStatus')} extra={t('rangeStatusText')}>
-        <Select options={[{ value: '', label: t('anyStatus') }, ...states]} />
-      </Form.Item>
-      {range !== undefined && <Fitting appId={appId} range={range} />}
-      <div style={{ display: 'flex', gap: 8, justifyContent: 'flex-end' }}>
-        <Button onClick={onClose}>{common('cancel')}</Button>
-        <Button type="primary" htmlType="submit" loading={replay.isPending}>
-          {t('replay')}
-        </Button>
-      </div>
-    </Form>
+        <ReplayRefusal appId={appId} error={replay.error} fieldNames={{ timeFrom: t('from'), timeTo: t('to') }} />
+        <p>{t(entered.status ? 'rangeTextOfState' : 'rangeText')}</p>
+        <Form.Item
+          name="range"
+          label={t('range')}
+          required
+          rules={[
+            {
+              validator: (_, range: Entered['range']) =>
+                range?.[0] && range[1] ? Promise.resolve() : Promise.reject(new Error(t('rangeNeeded'))),
+            },
+          ]}
+        >
+          <DatePicker.RangePicker
+            showTime={{ defaultValue: [dayjs('00:00:00', 'HH:mm:ss'), dayjs('23:59:59', 'HH:mm:ss')] }}
+            format={momentFormat}
+            presets={presets}
+            placeholder={[t('from'), t('to')]}
+            // Enter in this field accepts the time; it must not submit the form.
+            onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
+            className="full-width"
+          />
+        </Form.Item>
+        <Form.Item name="status" label={t('rangeStatus')} extra={t('rangeStatusText')}>
+          <Select options={[{ value: '', label: t('anyStatus') }, ...states]} />
+        </Form.Item>
+        {range !== undefined && <Fitting appId={appId} range={range} />}
+      </Form>
+    </CountedDialog>
   )
 }
 
@@ -166,7 +146,7 @@ function Fitting(fitting: RangeProps) {
   const { count, missed } = useCount(fitting)
   const { status } = fitting.range
   return (
-    <div role="status" style={{ marginBottom: 16 }}>
+    <div role="status">
       <div>{count === undefined ? '…' : t('rangeFits', { count })}</div>
       {(missed?.missedEvents ?? 0) > 0 && missed !== undefined && (
         <div>{t(status === null ? 'rangeMissed' : 'rangeMissedLeftOut', { count: missedCount(missed) })}</div>
@@ -176,25 +156,16 @@ function Fitting(fitting: RangeProps) {
 }
 
 /** How many will be sent again, and how many of the range still wait. */
-function Outcome({ count, onClose, ...sent }: RangeProps & { count: number; onClose: () => void }) {
+function Outcome({ count, ...sent }: RangeProps & { count: number }) {
   const t = useTexts()
-  const common = useCommon()
   const { count: waiting } = useCount({ ...sent, range: { ...sent.range, status: 1, isUndelivered: false } }, 2_000)
   return (
-    <>
-      <Alert
-        type={count > 0 ? 'success' : 'info'}
-        showIcon
-        role="status"
-        title={count > 0 ? t('rangeDone', { count: grouped(count) }) : t('rangeNone')}
-        description={count > 0 && waiting !== undefined && t('rangeWaiting', { count: waiting })}
-        style={{ marginBottom: 16 }}
-      />
-      <div style={{ textAlign: 'end' }}>
-        <Button type="primary" onClick={onClose}>
-          {common('close')}
-        </Button>
-      </div>
-    </>
+    <Alert
+      type={count > 0 ? 'success' : 'info'}
+      showIcon
+      role="status"
+      title={count > 0 ? t('rangeDone', { count: grouped(count) }) : t('rangeNone')}
+      description={count > 0 && waiting !== undefined && t('rangeWaiting', { count: waiting })}
+    />
   )
 }

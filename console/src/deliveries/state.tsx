@@ -6,16 +6,16 @@ import { useTexts } from './texts.ts'
 export function DeliveryState({ status }: { status: number }) {
   const t = useTexts()
   if (status === 2) return <State tone="good">{t('delivered')}</State>
-  return status === 3 ? <State tone="bad">{t('dead')}</State> : <State tone="busy">{t('waiting')}</State>
+  return status === 3 ? <State tone="bad">{t('failed')}</State> : <State tone="busy">{t('pending')}</State>
 }
 
 /** The states that a filter offers. */
 export function useStateChoices(): { value: string; label: string }[] {
   const t = useTexts()
   return [
-    { value: '1', label: t('waiting') },
+    { value: '1', label: t('pending') },
     { value: '2', label: t('delivered') },
-    { value: '3', label: t('dead') },
+    { value: '3', label: t('failed') },
     { value: undelivered, label: t('undelivered') },
   ]
 }

@@ -1,7 +1,7 @@
-import { Alert } from 'antd'
 import { pageDeliveries } from '../../../src/deliveries/contract.ts'
 import { getCallbackHealth } from '../../../src/deliveries/health/contract.ts'
 import { useRead } from '../api/api.ts'
+import { Note } from '../ui/page/note.tsx'
 import { grouped } from '../ui/text/number.ts'
 import { MissedEvents } from './missed.tsx'
 import { useTexts } from './texts.ts'
@@ -43,5 +43,5 @@ export function Paused() {
 }
 
 function Line({ type, text }: { type: 'info' | 'warning'; text: string }) {
-  return <Alert type={type} showIcon role="status" title={text} style={{ marginBottom: 12 }} />
+  return <Note type={type} role="status" words={text} />
 }

@@ -1,4 +1,4 @@
-import { Alert, Button, Empty, Modal, Skeleton } from 'antd'
+import { Button, Modal, Skeleton } from 'antd'
 import { useState } from 'react'
 import { Link, useParams } from 'react-router'
 import { type DeviceRecord, getDevice, updateDevice } from '../../../src/devices/contract.ts'
@@ -10,6 +10,8 @@ import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { DeviceSite } from '../placements/device-site.tsx'
 import { LinkButton } from '../ui/page/link-button.tsx'
+import { Note } from '../ui/page/note.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { RefusalResult } from '../ui/page/refusal.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
@@ -19,7 +21,6 @@ import { Facts } from '../ui/text/facts.tsx'
 import { RecordJson } from '../ui/text/record-json.tsx'
 import { Copyable } from '../ui/text/secret.tsx'
 import { HealthState, OnlineState, RunState } from '../ui/text/status.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { useTypeWords } from '../words/type-words.ts'
 import { LastReportTime } from './last-report.tsx'
 import { Owners } from './owners.tsx'
@@ -32,46 +33,28 @@ const useTexts = defineTexts(
   {
     device: 'Device',
     bound: 'Bound since',
-    address: 'Address',
-    division: 'Region',
     unnamed: 'no name',
-    model: 'Model',
     noModel: 'Unknown model. Neither the inventory nor a serial prefix matches.',
-    events: 'Events',
     noEvents: 'No events yet.',
-    time: 'Time',
-    event: 'Event',
-    actor: 'By',
     state: 'State',
     record: 'Data',
     showRecord: 'View JSON of event {{id}}',
-    eventTitle: 'Event {{id}}',
     toList: 'Back to devices',
     notHere: 'This application doesn’t own the device.',
     heldBefore: 'See the ownership history below.',
-    picture: 'Picture of {{name}}',
   },
   {
     device: '设备信息',
     bound: '绑定时间',
-    address: '地址',
-    division: '地区',
     unnamed: '无名称',
-    model: '型号',
     noModel: '型号未知：库存和序列号前缀均未指明。',
-    events: '事件',
     noEvents: '还没有事件。',
-    time: '时间',
-    event: '事件',
-    actor: '操作者',
     state: '状态',
     record: '记录',
     showRecord: '事件 {{id}} 的 JSON',
-    eventTitle: '事件 {{id}}',
     toList: '返回设备列表',
     notHere: '该应用没有此设备。',
     heldBefore: '该序列号的归属历史见下方。',
-    picture: '{{name}} 图片',
   },
 )
 
@@ -106,14 +89,9 @@ function Absent({ appId, deviceNo }: DeviceKey) {
   const history = useRead(getDeviceHistory, { deviceNo })
   return (
     <PageFrame title={deviceNo} actions={<LinkButton to={paths.devices({ appId })}>{t('toList')}</LinkButton>}>
-      <Alert
-        type="warning"
-        showIcon
-        role="alert"
-        style={{ marginBottom: 16 }}
-        title={t('notHere')}
-        description={history.data && t('heldBefore')}
-      />
+      <Note type="warning" words={t('notHere')}>
+        {history.data && t('heldBefore')}
+      </Note>
       {history.data && <OwnersCard appId={appId} deviceNo={deviceNo} />}
     </PageFrame>
   )
@@ -121,7 +99,6 @@ function Absent({ appId, deviceNo }: DeviceKey) {
 
 function Present({ device }: { device: DeviceRecord }) {
   const t = useTexts()
-  const common = useCommon()
   const may = useMay()
   const { appId, deviceNo } = device
   return (
@@ -135,7 +112,7 @@ function Present({ device }: { device: DeviceRecord }) {
           <RunState status={device.runStatus} />
         </>
       }
-      actions={may(updateDevice) && <LinkButton to={paths.editDevice(appId, deviceNo)}>{common('edit')}</LinkButton>}
+      actions={may(updateDevice) && <LinkButton to={paths.editDevice(appId, deviceNo)}>{t('edit')}</LinkButton>}
     >
       <div style={cards}>
         <DeviceCard device={device} />
@@ -164,7 +141,6 @@ const cards = {
 
 function DeviceCard({ device }: { device: DeviceRecord }) {
   const t = useTexts()
-  const common = useCommon()
   const devices = useDeviceTexts()
   return (
     <section className="card">
@@ -172,7 +148,7 @@ function DeviceCard({ device }: { device: DeviceRecord }) {
       <Facts
         facts={{
           [devices('deviceNo')]: <Copyable text={device.deviceNo} />,
-          [common('application')]: <ApplicationName appId={device.appId} />,
+          [t('application')]: <ApplicationName appId={device.appId} />,
           [devices('lastReport')]: <LastReportTime device={device} />,
           [devices('statusRemark')]: device.statusRemark,
           [devices('battery')]: <Battery battery={device.DeviceBatteryOutput} />,
@@ -198,7 +174,7 @@ function AddressCard({ place }: { place: DeviceRecord['deviceBattery'] }) {
       <h2>{t('address')}</h2>
       <Facts
         facts={{
-          [t('division')]: (
+          [t('region')]: (
             <span style={{ display: 'grid' }}>
               {divisions.map(([level, name, code]) => (
                 <span key={level}>
@@ -221,13 +197,18 @@ function ModelCard({ device }: { device: DeviceRecord }) {
   const type = [deviceTypeName, deviceType].filter((part) => part !== null).join(' · ')
   return (
     <section className="card">
-      <h2>{t('model')}</h2>
+      <h2>{t('modelName')}</h2>
       {modelName === null ? (
         <span className="faint">{t('noModel')}</span>
       ) : (
         <div style={{ display: 'flex', gap: 16, alignItems: 'center' }}>
-          <Picture key={productPictureUrl} url={productPictureUrl} alt={t('picture', { name: modelName })} size={96} />
-          <div style={{ overflowWrap: 'anywhere' }}>
+          <Picture
+            key={productPictureUrl}
+            url={productPictureUrl}
+            alt={t('pictureOf', { name: modelName })}
+            size={96}
+          />
+          <div className="wraps">
             <strong>{modelName}</strong>
             {type !== '' && <div className="faint">{type}</div>}
           </div>
@@ -238,7 +219,6 @@ function ModelCard({ device }: { device: DeviceRecord }) {
 }
 
 function OwnersCard({ deviceNo }: DeviceKey) {
-  const common = useCommon()
   const devices = useDeviceTexts()
   const { data, error, refetch } = useRead(getDeviceHistory, { deviceNo })
   return (
@@ -249,18 +229,17 @@ function OwnersCard({ deviceNo }: DeviceKey) {
       ) : (
         <Owners bindings={data?.list} />
       )}
-      <Link to={paths.refusals({ deviceNo })}>{common('refusals')}</Link>
+      <Link to={paths.refusals({ deviceNo })}>{devices('refusals')}</Link>
     </section>
   )
 }
 
 function DeviceEvents({ appId, deviceNo }: DeviceKey) {
   const t = useTexts()
-  const common = useCommon()
   const words = useTypeWords()
   const [shown, setShown] = useState<EventRecord>()
   const columns: Column<EventRecord>[] = [
-    { key: 'time', title: t('time'), dataIndex: 'time', className: 'number', isFixed: true },
+    { key: 'time', title: t('time'), className: 'number', isFixed: true },
     {
       key: 'event',
       title: t('event'),
@@ -268,7 +247,7 @@ function DeviceEvents({ appId, deviceNo }: DeviceKey) {
       render: (_, { type }) => <span title={type}>{words(type)}</span>,
     },
     { key: 'state', title: t('state'), render: (_, { data }) => <StateThen record={data as Partial<DeviceRecord>} /> },
-    actorColumn(t('actor')),
+    actorColumn(t('by')),
     {
       key: 'record',
       title: t('record'),
@@ -290,12 +269,12 @@ function DeviceEvents({ appId, deviceNo }: DeviceKey) {
         columns={columns}
         rowKey={({ id }) => id}
         refetchInterval={refreshEvery}
-        empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noEvents')} />}
+        empty={<Nothing words={t('noEvents')} />}
       />
       <Modal
         open={shown !== undefined}
         title={t('eventTitle', { id: shown?.id ?? '' })}
-        footer={<Button onClick={() => setShown(undefined)}>{common('close')}</Button>}
+        footer={<Button onClick={() => setShown(undefined)}>{t('close')}</Button>}
         onCancel={() => setShown(undefined)}
         width={720}
         destroyOnHidden

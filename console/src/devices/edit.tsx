@@ -16,21 +16,18 @@ import { ApplicationPicker, NoApplication, useApplication } from '../ui/filter/a
 import { RecordForm, type RecordFormProps, useEdited } from '../ui/form/record-form.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { Parts } from '../ui/page/parts.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { Advice, Fields } from './fields.tsx'
 import { Several } from './several.tsx'
 import { useDeviceTexts, useFieldNames } from './texts.ts'
 
 const useTexts = defineTexts(
   {
-    newTitle: 'New device',
     tabs: 'One or multiple devices',
     editTitle: 'Edit {{deviceNo}}',
     one: 'One device',
     created: 'Device {{name}} created.',
   },
   {
-    newTitle: '新建设备',
     tabs: '新建方式',
     editTitle: '编辑 {{deviceNo}}',
     one: '单个新建',
@@ -50,7 +47,6 @@ export function Page() {
 
 function NewDevices() {
   const t = useTexts()
-  const common = useCommon()
   const devices = useDeviceTexts()
   const [appId, choose] = useApplication({ isOfNew: true })
   const [search] = useSearchParams()
@@ -60,7 +56,7 @@ function NewDevices() {
   if (!shown.includes(tab)) setShown([...shown, tab])
   const pathOf = (part: string) => paths.newDevice({ appId: search.get('appId'), tab: part })
   return (
-    <PageFrame title={t('newTitle')} operation={tab === 'several' ? createDevices : createDevice}>
+    <PageFrame title={t('newDevice')} operation={tab === 'several' ? createDevices : createDevice}>
       <Parts
         label={t('tabs')}
         current={tab}
@@ -71,7 +67,7 @@ function NewDevices() {
       />
       <section className="card">
         <Form layout="vertical" component="div">
-          <Form.Item label={common('application')} htmlFor="device-application" required style={{ margin: 0 }}>
+          <Form.Item label={t('application')} htmlFor="device-application" required className="flush">
             <ApplicationPicker id="device-application" value={appId} onChange={choose} />
           </Form.Item>
         </Form>

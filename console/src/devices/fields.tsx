@@ -11,6 +11,7 @@ import { defineTexts } from '../language/index.ts'
 import { swapped } from '../map/point.ts'
 import { paths } from '../paths.ts'
 import { RegionChoice } from '../regions/region-choice.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { useSeesAll } from './parts.tsx'
 import { useDeviceTexts, useFieldNames } from './texts.ts'
 
@@ -240,7 +241,7 @@ export function Advice({ code, appId, deviceNo }: AdviceProps) {
     20017: <Link to={paths.device(appId, deviceNo)}>{t('toDevice')}</Link>,
   }
   if (advice.words === undefined) return null
-  return <Alert type="info" showIcon style={{ marginBottom: 16 }} title={advice.words} action={ways[code]} />
+  return <Note type="info" words={advice.words} action={ways[code]} />
 }
 
 /** Advice about a refusal, as far as the user's role permits. */

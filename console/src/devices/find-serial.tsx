@@ -14,7 +14,6 @@ import { paths } from '../paths.ts'
 import { LimitedInput } from '../ui/form/limited.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { grouped } from '../ui/text/number.ts'
-import { useCommon } from '../ui/text/texts.ts'
 import { Owners } from './owners.tsx'
 import { useDeviceTexts } from './texts.ts'
 
@@ -63,7 +62,6 @@ export function FindSerial({ asked, onClose }: FindSerialProps) {
 
 function FindForm({ asked }: { asked: string }) {
   const t = useTexts()
-  const common = useCommon()
   const devices = useDeviceTexts()
   const navigate = useNavigate()
   const [found, setFound] = useState<Found>()
@@ -103,7 +101,7 @@ function FindForm({ asked }: { asked: string }) {
         <Form.Item
           name="deviceNo"
           label={devices('deviceNo')}
-          rules={[{ required: true, whitespace: true, message: common('required') }]}
+          rules={[{ required: true, whitespace: true, message: t('required') }]}
         >
           <LimitedInput autoFocus autoComplete="off" most={lengths.serial} className="mono" />
         </Form.Item>
@@ -111,7 +109,7 @@ function FindForm({ asked }: { asked: string }) {
           {t('find')}
         </Button>
       </Form>
-      <div aria-live="polite" style={{ marginTop: 16 }}>
+      <div aria-live="polite" className="spaced-above">
         {found && <Result found={found} />}
       </div>
     </>
@@ -128,7 +126,6 @@ async function countParts(deviceNo: string): Promise<string> {
 
 function Result({ found: { deviceNo, parts, bindings } }: { found: Found }) {
   const t = useTexts()
-  const common = useCommon()
   const devices = useDeviceTexts()
   const may = useMay()
   return (
@@ -147,11 +144,11 @@ function Result({ found: { deviceNo, parts, bindings } }: { found: Found }) {
         </p>
       )}
       <p>
-        <Link to={paths.refusals({ deviceNo })}>{common('refusals')}</Link>
+        <Link to={paths.refusals({ deviceNo })}>{t('refusals')}</Link>
       </p>
       {bindings.length > 0 && (
-        <section style={{ marginTop: 16 }}>
-          <h2 style={{ fontSize: 16 }}>{devices('history')}</h2>
+        <section className="spaced-above">
+          <h2 className="small-heading">{devices('history')}</h2>
           <Owners bindings={bindings} />
         </section>
       )}

@@ -1,7 +1,6 @@
 import { getDeviceState } from '../../../src/devices/state/contract.ts'
 import { call } from '../api/api.ts'
 import { ofRows } from '../ui/table/of-rows.ts'
-import { useCommon } from '../ui/text/texts.ts'
 import { useDeviceTexts } from './texts.ts'
 
 interface Device {
@@ -21,10 +20,9 @@ const useDeviceState = ofRows<Device, { lastReportTime: string | null }>({
 
 /** When a device reported last, as a cell of a table; `among` are the table's devices. */
 export function LastReportTime({ device, among }: { device: Device; among?: readonly Device[] }) {
-  const common = useCommon()
   const devices = useDeviceTexts()
   const state = useDeviceState(device, among)
-  if (state == null) return <span className="faint">{common('unknown')}</span>
+  if (state == null) return <span className="faint">{devices('unknown')}</span>
   if (state.lastReportTime === null) return <span className="faint">{devices('neverReported')}</span>
   return <span className="number">{state.lastReportTime}</span>
 }

@@ -1,5 +1,5 @@
-import { Button, Empty } from 'antd'
-import { Suspense, useState } from 'react'
+import { Button } from 'antd'
+import { useState } from 'react'
 import { Link } from 'react-router'
 import { createDevice, createDevices, type DeviceRecord, pageDevices } from '../../../src/devices/contract.ts'
 import { unbindDevices } from '../../../src/devices/ownership/contract.ts'
@@ -13,6 +13,7 @@ import { RegionFilter } from '../regions/cascader.tsx'
 import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
 import { ChoiceFilter, RangeFilter, TextFilter, useFilters } from '../ui/filter/filters.tsx'
 import { LinkButton } from '../ui/page/link-button.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { part } from '../ui/page/part.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
@@ -20,7 +21,6 @@ import { OneLine } from '../ui/table/rows.tsx'
 import { useSelection } from '../ui/table/selection.ts'
 import { useApplicationColumn } from '../ui/text/application-name.tsx'
 import { HealthState, OnlineState, RunState } from '../ui/text/status.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { FilterBar } from '../views/filter-bar.tsx'
 import { LastReportTime } from './last-report.tsx'
 import { Battery, useSeesAll } from './parts.tsx'
@@ -32,22 +32,16 @@ const useTexts = defineTexts(
     more: 'More filters',
     fewer: 'Fewer filters',
     empty: 'No devices yet.',
-    newDevice: 'New device',
-    import: 'Import',
-    created: 'Created',
   },
   {
     more: '更多筛选',
     fewer: '收起筛选',
     empty: '还没有设备。',
-    newDevice: '新建设备',
-    import: '导入',
-    created: '创建时间',
   },
 )
 
-const FindSerial = part(async () => ({ default: (await import('./find-serial.tsx')).FindSerial }))
-const DeviceSelection = part(async () => ({ default: (await import('./selection.tsx')).DeviceSelection }))
+const FindSerial = part(async () => (await import('./find-serial.tsx')).FindSerial)
+const DeviceSelection = part(async () => (await import('./selection.tsx')).DeviceSelection)
 
 const mainFilters = ['deviceNo', 'deviceName', 'onlineStatus', 'status', 'runStatus'] as const
 const moreFilters = [
@@ -63,7 +57,7 @@ const moreFilters = [
   'timeFrom',
   'timeTo',
 ] as const
-const filters = [...mainFilters, ...moreFilters] as const
+const filterNames = [...mainFilters, ...moreFilters] as const
 
 /** The interval at which the states are read again, in milliseconds. */
 const refreshEvery = 10_000
@@ -104,20 +98,15 @@ export function Page() {
         <Filters appId={appId} choose={(chosen) => set({ appId: chosen, siteId: '' })} />
         <DeviceRecords appId={appId} />
       </section>
-      {isFinding && (
-        <Suspense fallback={null}>
-          <FindSerial asked={values.find} onClose={stopFinding} />
-        </Suspense>
-      )}
+      {isFinding && <FindSerial asked={values.find} onClose={stopFinding} />}
     </PageFrame>
   )
 }
 
 function Filters({ appId, choose }: { appId: string; choose: (appId: string) => void }) {
   const t = useTexts()
-  const common = useCommon()
   const devices = useDeviceTexts()
-  const { values, set } = useFilters(filters)
+  const { values, set, of, range } = useFilters(filterNames)
   const isMoreSet = moreFilters.some((name) => values[name] !== '')
   const [isOpen, setOpen] = useState(isMoreSet)
   // A view that is opened, or a link, may set what is folded: the user must see what narrows the list.
@@ -126,7 +115,7 @@ function Filters({ appId, choose }: { appId: string; choose: (appId: string) => 
     setWasMoreSet(isMoreSet)
     if (isMoreSet) setOpen(true)
   }
-  const text = (name: (typeof filters)[number], label: string, width = 130) => (
+  const text = (name: (typeof filterNames)[number], label: string, width = 130) => (
     <TextFilter
       label={label}
       value={values[name]}
@@ -135,7 +124,7 @@ function Filters({ appId, choose }: { appId: string; choose: (appId: string) => 
       width={width}
     />
   )
-  const choice = (name: (typeof filters)[number], label: string, choices: { value: string; label: string }[]) => (
+  const choice = (name: (typeof filterNames)[number], label: string, choices: { value: string; label: string }[]) => (
     <ChoiceFilter
       label={label}
       value={values[name]}
@@ -150,29 +139,23 @@ function Filters({ appId, choose }: { appId: string; choose: (appId: string) => 
       {text('deviceNo', devices('deviceNo'))}
       {text('deviceName', devices('deviceName'))}
       {choice('onlineStatus', devices('onlineStatus'), [
-        { value: '1', label: common('online') },
-        { value: '2', label: common('offline') },
+        { value: '1', label: t('online') },
+        { value: '2', label: t('offline') },
       ])}
       {choice('status', devices('status'), [
-        { value: '1', label: common('normal') },
-        { value: '2', label: common('faulty') },
+        { value: '1', label: t('normal') },
+        { value: '2', label: t('faulty') },
       ])}
       {choice('runStatus', devices('runStatus'), [
-        { value: '0', label: common('closed') },
-        { value: '1', label: common('open') },
-        { value: '2', label: common('stopped') },
+        { value: '0', label: t('closed') },
+        { value: '1', label: t('open') },
+        { value: '2', label: t('stopped') },
       ])}
       {isOpen && (
         <>
-          {text('modelName', devices('model'))}
+          {text('modelName', devices('modelName'))}
           <RegionFilter values={values} onChange={set} />
-          <RangeFilter
-            label={devices('lastReport')}
-            from={values.lastReportFrom}
-            to={values.lastReportTo}
-            isOfSilence
-            onChange={(lastReportFrom, lastReportTo) => set({ lastReportFrom, lastReportTo })}
-          />
+          <RangeFilter label={devices('lastReport')} {...range('lastReportFrom', 'lastReportTo')} isOfSilence />
           {choice('hasReported', devices('hasReported'), [
             { value: 'true', label: devices('reportedOnce') },
             { value: 'false', label: devices('neverReported') },
@@ -181,13 +164,8 @@ function Filters({ appId, choose }: { appId: string; choose: (appId: string) => 
             { value: 'true', label: devices('placed') },
             { value: 'false', label: devices('placedNowhere') },
           ])}
-          {appId !== '' && <SiteFilter appId={appId} value={values.siteId} onChange={(siteId) => set({ siteId })} />}
-          <RangeFilter
-            label={t('created')}
-            from={values.timeFrom}
-            to={values.timeTo}
-            onChange={(timeFrom, timeTo) => set({ timeFrom, timeTo })}
-          />
+          {appId !== '' && <SiteFilter appId={appId} {...of('siteId')} />}
+          <RangeFilter label={t('createTime')} {...range('timeFrom', 'timeTo')} />
         </>
       )}
       <Button type="link" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
@@ -201,7 +179,8 @@ function DeviceRecords({ appId }: { appId: string }) {
   const t = useTexts()
   const may = useMay()
   const columns = useColumns(appId)
-  const { values, clear, isNarrowed } = useFilters(filters)
+  const filters = useFilters(filterNames)
+  const { values } = filters
   const [keys, choose] = useSelection()
   const maySelect = may(unbindDevices)
   return (
@@ -215,23 +194,18 @@ function DeviceRecords({ appId }: { appId: string }) {
       columns={columns}
       rowKey={keyOf}
       refetchInterval={refreshEvery}
-      isNarrowed={isNarrowed()}
-      clear={() => clear()}
+      filters={filters}
       {...(maySelect && { selection: { keys, onChange: (now) => choose(now as string[]) } })}
       footer={(found) => (
         <>
-          {maySelect && keys.length > 0 && (
-            <Suspense fallback={null}>
-              <DeviceSelection chosen={keys.map(readKey)} onDone={() => choose([])} />
-            </Suspense>
-          )}
+          {maySelect && keys.length > 0 && <DeviceSelection chosen={keys.map(readKey)} onDone={() => choose([])} />}
           <AllThatMatch kind="devices" appId={appId} values={values} {...found} />
         </>
       )}
       empty={
-        <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty')}>
+        <Nothing words={t('empty')}>
           {may(createDevice) && <Link to={paths.newDevice({ appId })}>{t('newDevice')}</Link>}
-        </Empty>
+        </Nothing>
       }
     />
   )
@@ -244,10 +218,9 @@ const readKey = (key: string): ChosenDevice => ({ appId: key.split(' ')[0] ?? ''
 /** The columns. Without a chosen application, they show each device's. */
 function useColumns(appId: string): Column<DeviceRecord>[] {
   const t = useTexts()
-  const common = useCommon()
-  const application = useApplicationColumn<DeviceRecord>(appId, common('orderAcross'))
+  const application = useApplicationColumn<DeviceRecord>(appId, t('orderAcross'))
   const devices = useDeviceTexts()
-  const orUnknown = (value: string | null) => value ?? <span className="faint">{common('unknown')}</span>
+  const orUnknown = (value: string | null) => value ?? <span className="faint">{t('unknown')}</span>
   return [
     {
       key: 'deviceName',
@@ -261,14 +234,7 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
         </Link>
       ),
     },
-    {
-      key: 'deviceNo',
-      sortBy: 'deviceNo',
-      title: devices('deviceNo'),
-      dataIndex: 'deviceNo',
-      className: 'mono brief-line',
-      most: 190,
-    },
+    { key: 'deviceNo', sortBy: 'deviceNo', title: devices('deviceNo'), className: 'mono brief-line', most: 190 },
     ...application.map((column) => ({ ...column, className: 'brief-beside' })),
     {
       key: 'onlineStatus',
@@ -315,7 +281,7 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
       key: 'modelName',
       sortBy: 'modelName',
       isExtra: 1600,
-      title: devices('model'),
+      title: devices('modelName'),
       most: 112,
       render: (_, { modelName }) => orUnknown(modelName),
     },
@@ -338,28 +304,16 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
       key: 'tag',
       title: devices('tag'),
       isExtra: true,
-      render: (_, { tag }) => <OneLine text={tag ?? common('unknown')} most={200} />,
+      render: (_, { tag }) => <OneLine text={tag ?? t('unknown')} most={200} />,
     },
-    {
-      key: 'version',
-      title: devices('version'),
-      isExtra: true,
-      render: (_, { version }) => orUnknown(version),
-    },
+    { key: 'version', title: devices('version'), isExtra: true, render: (_, { version }) => orUnknown(version) },
     {
       key: 'statusRemark',
       title: devices('statusRemark'),
       isExtra: true,
-      render: (_, { statusRemark }) => <OneLine text={statusRemark ?? common('unknown')} most={200} />,
+      render: (_, { statusRemark }) => <OneLine text={statusRemark ?? t('unknown')} most={200} />,
     },
-    {
-      key: 'createTime',
-      sortBy: 'createTime',
-      title: t('created'),
-      dataIndex: 'createTime',
-      className: 'number',
-      isExtra: 1600,
-    },
+    { key: 'createTime', sortBy: 'createTime', title: t('createTime'), className: 'number', isExtra: 1600 },
   ]
 }
 

@@ -24,7 +24,7 @@ export function Owners({ bindings }: { bindings: Binding[] | undefined }) {
             {binding.unboundBy !== null && (
               <div className="faint mono">{t('historyBy', { by: binding.unboundBy })}</div>
             )}
-            {binding.reason !== null && <div style={{ overflowWrap: 'anywhere' }}>{binding.reason}</div>}
+            {binding.reason !== null && <div className="wraps">{binding.reason}</div>}
           </div>
         ),
       }))}

@@ -17,7 +17,6 @@ const useTexts = defineTexts(
     transferTitle: 'Transfer this device?',
     transferWords:
       'Moves the device to another online application, with its name, address and state. The device is removed from its site. Both applications are notified; neither learns the other’s identity.',
-    target: 'Transfer to',
     transferred: 'Device transferred.',
     unbind: 'Unbind',
     unbindTitle: 'Unbind this device?',
@@ -35,7 +34,6 @@ const useTexts = defineTexts(
     transferTitle: '转移此设备？',
     transferWords:
       '将设备整体转移到另一个在线应用，名称、地址和状态一并转移。转移后不再安装在任何站点。双方应用都会收到通知，但互不知晓对方。',
-    target: '目标应用',
     transferred: '已转移。',
     unbind: '解绑',
     unbindTitle: '解绑此设备？',
@@ -67,10 +65,10 @@ export function OwnershipActions({ appId, deviceNo }: DeviceKey) {
   return (
     <section className="card">
       <h2>{t('title')}</h2>
-      <div style={{ display: 'grid', gap: 12 }}>
+      <div className="stacked">
         {ways.map((one) => (
-          <div key={one} style={{ display: 'flex', gap: 16, flexWrap: 'wrap', alignItems: 'center' }}>
-            <span style={{ flex: '1 1 240px', maxWidth: 720 }}>{t(`${one}Words`)}</span>
+          <div key={one} className="in-a-row">
+            <span className="grows-from-240">{t(`${one}Words`)}</span>
             <Button danger={one !== 'transfer'} onClick={() => setWay(one)}>
               {t(one)}
             </Button>
@@ -114,7 +112,7 @@ function Transfer({ appId, deviceNo, isOpen, onClose }: DialogProps) {
       }}
     >
       <p>{t('transferWords')}</p>
-      <Form.Item label={t('target')} required htmlFor="transfer-target" style={{ marginBottom: 0 }}>
+      <Form.Item label={t('target')} required htmlFor="transfer-target" className="flush-below">
         <ApplicationPicker id="transfer-target" value={targetAppId} onChange={setTarget} except={appId} />
       </Form.Item>
     </Confirm>

@@ -1,7 +1,6 @@
 import type { DeviceRecord } from '../../../src/devices/contract.ts'
 import { useSession } from '../api/session.tsx'
 import { State } from '../ui/text/status.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { useDeviceTexts } from './texts.ts'
 
 /** Whether the user sees every application, not only those that they are a member of. */
@@ -20,13 +19,12 @@ interface BatteryProps {
 /** A device's battery: a percentage, and a status whose meaning the manufacturer defines. */
 export function Battery({ battery, isShort = false }: BatteryProps) {
   const t = useDeviceTexts()
-  const common = useCommon()
   const { batteryEnergy, batteryStatus } = battery
-  if (batteryEnergy === null && batteryStatus === null) return <span className="faint">{common('unknown')}</span>
+  if (batteryEnergy === null && batteryStatus === null) return <span className="faint">{t('unknown')}</span>
   const isLow = batteryEnergy !== null && Number.parseFloat(batteryEnergy) < lowBattery
-  const energy = batteryEnergy === null ? common('unknown') : `${batteryEnergy.replace('%', '')}%`
+  const energy = batteryEnergy === null ? t('unknown') : `${batteryEnergy.replace('%', '')}%`
   return (
-    <span className="number" style={{ whiteSpace: 'nowrap' }}>
+    <span className="number nowrap">
       {isLow ? <State tone="bad">{energy}</State> : energy}
       {batteryStatus !== null && !(isShort && batteryEnergy !== null) && (
         <span className="faint"> · {t('batteryStatus', { status: batteryStatus })}</span>

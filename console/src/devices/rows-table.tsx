@@ -52,7 +52,7 @@ export function RowsTable({ appId, batch, rows }: RowsTableProps) {
           { key: 'row', title: t('row'), align: 'end', className: 'number', render: (_, { id }) => id + 1 },
           {
             key: 'outcome',
-            title: t('outcome'),
+            title: t('result'),
             render: (_, row) => (
               <RowOutcome
                 appId={appId}
@@ -136,7 +136,7 @@ function RowOutcome({ appId, batch, row, isEditing, edit }: RowOutcomeProps) {
     <div
       style={{ display: 'flex', gap: 8, alignItems: 'flex-start', minWidth: 220, maxWidth: 360, whiteSpace: 'normal' }}
     >
-      <div style={{ flex: 1 }}>
+      <div className="grows">
         <Words appId={appId} batch={batch} row={row} />
       </div>
       {batch.mayChange(row) && (
@@ -171,7 +171,7 @@ function Words({ appId, batch, row }: Pick<RowOutcomeProps, 'appId' | 'batch' | 
       NonNullable<ReturnType<Batch['faults']>[FieldName]>,
     ][]
     return faults.map(([name, fault]) => (
-      <div key={name} style={{ color: 'var(--bad)' }}>
+      <div key={name} className="bad">
         {labels[name]}: {devices(`fault_${fault}`)}
       </div>
     ))
@@ -179,7 +179,7 @@ function Words({ appId, batch, row }: Pick<RowOutcomeProps, 'appId' | 'batch' | 
   const { msg, code, errors } = row.outcome
   return (
     <div>
-      <div style={{ color: 'var(--bad)' }}>
+      <div className="bad">
         {msg} ({code})
       </div>
       {errors.map(({ field, reason }) => (

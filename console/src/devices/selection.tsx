@@ -1,20 +1,18 @@
-import { Alert, Button, Form, Modal, Progress } from 'antd'
+import { Button, Form } from 'antd'
 import { useState } from 'react'
 import { Link } from 'react-router'
-import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { transferDevices, unbindDevices } from '../../../src/devices/ownership/contract.ts'
 import { limits } from '../../../src/vocabulary/limits.ts'
-import { lengths } from '../../../src/vocabulary/values.ts'
 import { newIdempotencyKey, useWrite } from '../api/api.ts'
 import { useMay } from '../api/session.tsx'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
+import { RunDialog } from '../ui/dialog/run-dialog.tsx'
 import { ApplicationPicker } from '../ui/filter/application-picker.tsx'
-import { LimitedTextArea } from '../ui/form/limited.tsx'
-import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
+import { ReasonField } from '../ui/form/reason-field.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { Rows } from '../ui/table/rows.tsx'
 import { State } from '../ui/text/status.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { useDeviceTexts } from './texts.ts'
 
 const useTexts = defineTexts(
@@ -24,30 +22,22 @@ const useTexts = defineTexts(
     transferWords:
       'Moves each device to another online application, with its name, address and state. The devices are removed from their sites.',
     transferVerb: 'Transfer',
-    target: 'Transfer to',
     unbind: 'Unbind {{count}}',
     unbindTitle: 'Unbind {{count}} {{count:device|devices}}?',
     unbindWords: 'The serial numbers become free immediately, for any application. The ownership history is kept.',
     unbindVerb: 'Unbind',
-    progress: '{{done}} of {{count}}',
     over: '{{done}} of {{count}} done.',
-    done: 'Done',
-    outcome: 'Result',
   },
   {
     transfer: '转移 {{count}} 台',
     transferTitle: '转移 {{count}} 台设备？',
     transferWords: '每台设备整体转移到另一个在线应用，名称、地址和状态一并转移。转移后不再安装在任何站点。',
     transferVerb: '转移',
-    target: '目标应用',
     unbind: '解绑 {{count}} 台',
     unbindTitle: '解绑 {{count}} 台设备？',
     unbindWords: '立即释放这些设备序列号，任何应用都可重新注册。归属记录保留在历史中。',
     unbindVerb: '解绑',
-    progress: '{{done}} / {{count}}',
     over: '已完成 {{done}} / {{count}}。',
-    done: '完成',
-    outcome: '结果',
   },
 )
 
@@ -85,9 +75,9 @@ export function DeviceSelection({ chosen, onDone }: SelectionProps) {
       {asked && (
         <Dialog
           {...asked}
-          onClose={(isOver) => {
+          onClose={(isBegun) => {
             setAsked(undefined)
-            if (isOver) onDone()
+            if (isBegun) onDone()
           }}
         />
       )}
@@ -98,77 +88,61 @@ export function DeviceSelection({ chosen, onDone }: SelectionProps) {
 interface DialogProps {
   way: Way
   chosen: ChosenDevice[]
-  onClose: (isOver: boolean) => void
+  onClose: (isBegun: boolean) => void
 }
 
 /** Asks for one reason, sends batches per application, and shows the outcome of each device. */
 function Dialog({ way, chosen, onClose }: DialogProps) {
   const t = useTexts()
-  const common = useCommon()
+  const transfer = useWrite(transferDevices)
+  const unbind = useWrite(unbindDevices)
+  const [portions] = useState(() => portionsOf(chosen))
+  const [outcomes, setOutcomes] = useState<Outcome[]>([])
   const [target, setTarget] = useState('')
   const [reason, setReason] = useState('')
-  const { run, outcomes, error, isRunning, isOver } = useRun(way, chosen)
   const wantsReason = way === 'transfer'
-  const isReady = !wantsReason || (target !== '' && reason.trim() !== '')
   const count = chosen.length
+
+  async function send({ appId, deviceNos, headers }: Portion): Promise<void> {
+    const { results } =
+      way === 'transfer'
+        ? await transfer.mutateAsync({ input: { deviceNos, targetAppId: target, reason }, headers })
+        : await unbind.mutateAsync({
+            input: { appId, deviceNos, reason: reason.trim() === '' ? null : reason },
+            headers,
+          })
+    const found = results.map(({ deviceNo, code, msg }) => ({ appId, deviceNo: String(deviceNo), code, msg }))
+    setOutcomes((before) => [...before, ...found])
+  }
+
   return (
-    <Modal
-      open
-      width={640}
+    <RunDialog
       title={t(`${way}Title`, { count })}
-      closable={!isRunning}
-      keyboard={!isRunning}
-      mask={{ closable: false }}
-      onCancel={() => onClose(outcomes.length > 0)}
-      okText={isOver ? common('close') : t(`${way}Verb`)}
-      okButtonProps={{ danger: !isOver && way === 'unbind', disabled: !isReady, loading: isRunning }}
-      cancelButtonProps={isOver ? { style: { display: 'none' } } : { disabled: isRunning }}
-      cancelText={common('cancel')}
-      onOk={() => (isOver ? onClose(true) : void run(target, reason))}
+      verb={t(`${way}Verb`)}
+      isDangerous={way === 'unbind'}
+      isReady={!wantsReason || (target !== '' && reason.trim() !== '')}
+      parts={portions}
+      sizeOf={({ deviceNos }) => deviceNos.length}
+      send={send}
+      over={<Outcomes outcomes={outcomes} count={count} target={target} />}
+      onClose={onClose}
     >
-      <RefusalAlert error={error} />
-      {outcomes.length === 0 && !isRunning && (
-        <>
-          <p>{t(`${way}Words`)}</p>
-          <Form layout="vertical" component="div">
-            {way === 'transfer' && (
-              <Form.Item label={t('target')} required htmlFor="selection-target">
-                <ApplicationPicker id="selection-target" value={target} onChange={setTarget} />
-              </Form.Item>
-            )}
-            <Form.Item
-              label={common('reason')}
-              required={wantsReason}
-              extra={common(wantsReason ? 'reasonNeeded' : 'reasonKept')}
-              htmlFor="selection-reason"
-            >
-              <LimitedTextArea
-                id="selection-reason"
-                most={lengths.reason}
-                autoSize={{ minRows: 2 }}
-                value={reason}
-                onChange={({ target: field }) => setReason(field.value)}
-              />
-            </Form.Item>
-          </Form>
-        </>
-      )}
-      {isRunning && (
-        <>
-          <Progress
-            aria-label={t(`${way}Title`, { count })}
-            percent={Math.round((outcomes.length / count) * 100)}
-            showInfo={false}
-          />
-          <p className="number">{t('progress', { done: outcomes.length, count })}</p>
-        </>
-      )}
-      {isOver && <Outcomes outcomes={outcomes} count={count} target={target} />}
-    </Modal>
+      <p>{t(`${way}Words`)}</p>
+      <Form layout="vertical" component="div">
+        {way === 'transfer' && (
+          <Form.Item label={t('target')} required htmlFor="selection-target">
+            <ApplicationPicker id="selection-target" value={target} onChange={setTarget} />
+          </Form.Item>
+        )}
+        <ReasonField id="selection-reason" value={reason} onChange={setReason} isRequired={wantsReason} />
+      </Form>
+    </RunDialog>
   )
 }
 
-/** The devices of each application, as many at once as one request takes. */
+type Portion = ReturnType<typeof portionsOf>[number]
+
+/** The devices of each application, as many at once as one request takes, each with a key in case a response is lost. */
 function portionsOf(chosen: readonly ChosenDevice[]) {
   return [...new Set(chosen.map(({ appId }) => appId))].flatMap((appId) => {
     const serials = chosen.filter((one) => one.appId === appId).map(({ deviceNo }) => deviceNo)
@@ -184,58 +158,16 @@ function portionsOf(chosen: readonly ChosenDevice[]) {
   })
 }
 
-/** Sends the selection in portions, each with an idempotency key in case a response is lost. */
-function useRun(way: Way, chosen: ChosenDevice[]) {
-  const transfer = useWrite(transferDevices)
-  const unbind = useWrite(unbindDevices)
-  const [portions] = useState(() => portionsOf(chosen))
-  const [next, setNext] = useState(0)
-  const [outcomes, setOutcomes] = useState<Outcome[]>([])
-  const [error, setError] = useState<ForecourtError>()
-  const [isRunning, setRunning] = useState(false)
-
-  async function run(targetAppId: string, reasonText: string): Promise<void> {
-    setRunning(true)
-    setError(undefined)
-    try {
-      for (const [index, { appId, deviceNos, headers }] of portions.entries()) {
-        if (index < next) continue
-        const reason = reasonText.trim() === '' ? null : reasonText
-        const { results } =
-          way === 'transfer'
-            ? await transfer.mutateAsync({ input: { deviceNos, targetAppId, reason: reasonText }, headers })
-            : await unbind.mutateAsync({ input: { appId, deviceNos, reason }, headers })
-        setOutcomes((before) => [
-          ...before,
-          ...results.map(({ deviceNo, code, msg }) => ({ appId, deviceNo: String(deviceNo), code, msg })),
-        ])
-        setNext(index + 1)
-      }
-    } catch (refusal) {
-      setError(refusal as ForecourtError)
-    } finally {
-      setRunning(false)
-    }
-  }
-
-  return { run, outcomes, error, isRunning, isOver: next === portions.length }
-}
-
 function Outcomes({ outcomes, count, target }: { outcomes: Outcome[]; count: number; target: string }) {
   const t = useTexts()
   const devices = useDeviceTexts()
   const done = outcomes.filter(({ code }) => code === 0).length
   return (
-    <div role="status">
-      <Alert
-        type={done === count ? 'success' : 'warning'}
-        showIcon
-        title={t('over', { done, count })}
-        style={{ marginBottom: 12 }}
-      />
-      <div style={{ maxHeight: 320, overflow: 'auto' }}>
+    <>
+      <Note type={done === count ? 'success' : 'warning'} words={t('over', { done, count })} />
+      <div className="scrolls">
         <Rows<Outcome>
-          label={t('outcome')}
+          label={t('result')}
           isSmall
           rowKey={({ deviceNo }) => deviceNo}
           empty={null}
@@ -253,12 +185,12 @@ function Outcomes({ outcomes, count, target }: { outcomes: Outcome[]; count: num
             },
             {
               key: 'outcome',
-              title: t('outcome'),
+              title: t('result'),
               render: (_, { code, msg }) =>
                 code === 0 ? (
                   <State tone="good">{t('done')}</State>
                 ) : (
-                  <div style={{ whiteSpace: 'normal' }}>
+                  <div className="wraps">
                     <State tone="bad">{code}</State> {msg}
                   </div>
                 ),
@@ -266,6 +198,6 @@ function Outcomes({ outcomes, count, target }: { outcomes: Outcome[]; count: num
           ]}
         />
       </div>
-    </div>
+    </>
   )
 }

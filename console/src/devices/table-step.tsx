@@ -4,6 +4,7 @@ import { type Draft, fieldNames } from '../imports/row-faults.ts'
 import { tableText } from '../imports/table-text.ts'
 import { paths } from '../paths.ts'
 import { LinkButton } from '../ui/page/link-button.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { Segments } from '../ui/page/segments.tsx'
 import { useCopy } from '../ui/text/copy.tsx'
@@ -32,11 +33,9 @@ export function TableStep({ appId, drafts, back }: TableStepProps) {
     <div data-work>
       <RefusalAlert error={batch.error} />
       {batch.swapped > 0 && !batch.isRunning && (
-        <Alert
+        <Note
           type="warning"
-          showIcon
-          style={{ marginBottom: 16 }}
-          title={t('swapped', { count: batch.swapped })}
+          words={t('swapped', { count: batch.swapped })}
           action={<Button onClick={batch.swapAll}>{t('swapAll')}</Button>}
         />
       )}
@@ -72,7 +71,7 @@ function refusalsOf({ rows }: Batch): number[] {
 function Advice({ code }: { code: number }) {
   const { words } = useAdvice(code)
   if (words === undefined) return null
-  return <Alert type="info" showIcon style={{ marginTop: 12 }} title={`${code}: ${words}`} />
+  return <Alert type="info" showIcon className="spaced-above" title={`${code}: ${words}`} />
 }
 
 interface TableActionsProps extends Omit<TableStepProps, 'drafts'> {

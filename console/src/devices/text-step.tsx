@@ -1,4 +1,4 @@
-import { Alert, Button, Form, Input } from 'antd'
+import { Button, Form, Input } from 'antd'
 import { useMemo, useState } from 'react'
 import { limits } from '../../../src/vocabulary/limits.ts'
 import { type Draft, draftColumns, type FieldName, fieldNames, tidyPair } from '../imports/row-faults.ts'
@@ -7,6 +7,7 @@ import { paths } from '../paths.ts'
 import { RegionChoice } from '../regions/region-choice.tsx'
 import { useUnsaved } from '../ui/form/leaving.tsx'
 import { LinkButton } from '../ui/page/link-button.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { grouped } from '../ui/text/number.ts'
 import { useTexts } from './several-texts.ts'
 import { useFieldNames } from './texts.ts'
@@ -50,7 +51,7 @@ export function TextStep({ appId, text, setText, byDefault, setByDefault, show }
   return (
     <Form layout="vertical" onFinish={go}>
       <Form.Item
-        label={t('text')}
+        label={t('devices')}
         htmlFor="several-text"
         extra={t('hint', { columns: fieldNames.slice(0, 6).join(', ') })}
         {...(isEmpty && { validateStatus: 'error', help: t('noRows') })}
@@ -67,26 +68,14 @@ export function TextStep({ appId, text, setText, byDefault, setByDefault, show }
           onChange={(event) => setText(event.target.value)}
         />
       </Form.Item>
-      <div style={{ marginBottom: 16 }}>
-        <LinkButton to={paths.newImport({ kind: 'devices', appId })}>{t('import')}</LinkButton>
+      <div className="spaced">
+        <LinkButton to={paths.newImport({ kind: 'devices', appId })}>{t('importFile')}</LinkButton>
       </div>
       {isTooMuch && (
-        <Alert
-          type="error"
-          showIcon
-          style={{ marginBottom: 16 }}
-          title={t('tooMany', { count: grouped(rows.length), most: grouped(limits.batchRows) })}
-        />
+        <Note type="error" words={t('tooMany', { count: grouped(rows.length), most: grouped(limits.batchRows) })} />
       )}
-      {ignored.length > 0 && (
-        <Alert
-          type="warning"
-          showIcon
-          style={{ marginBottom: 16 }}
-          title={t('ignored', { columns: ignored.join(', ') })}
-        />
-      )}
-      <fieldset style={{ border: 0, padding: 0, margin: '0 0 8px' }}>
+      {ignored.length > 0 && <Note type="warning" words={t('ignored', { columns: ignored.join(', ') })} />}
+      <fieldset className="plain-fieldset">
         <legend style={{ fontWeight: 600, padding: 0, marginBottom: 8 }}>{t('forEmpty')}</legend>
         <RegionChoice
           id="several-region"

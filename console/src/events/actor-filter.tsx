@@ -71,22 +71,22 @@ function ActorPicker({ actor, actorId, onChange }: ActorFilterProps) {
     label: one.name,
   })
   const options = [
-    { label: t('person'), options: [...new Map(known.map((one) => [one.id, option(ofPerson)(one)])).values()] },
+    { label: t('account'), options: [...new Map(known.map((one) => [one.id, option(ofPerson)(one)])).values()] },
     { label: t('key'), options: (keys.data?.list ?? []).filter(isNamed).map(option(ofKey)) },
     { label: t('noAccount'), options: others.filter(isNamed).map(({ id, name }) => ({ value: id, label: name })) },
   ].filter((group) => group.options.length > 0)
   const value = actor === '' ? null : actorId === '' ? actor : `${actor} ${actorId}`
   const isKnown = options.some((group) => group.options.some((one) => one.value === value))
   // An account that is gone has only its id; what it did stays.
-  const gone = actorId === '' ? actor : `${t(actor === ofKey ? 'key' : 'person')} #${actorId}`
+  const gone = actorId === '' ? actor : `${t(actor === ofKey ? 'key' : 'account')} #${actorId}`
   const isGone = value !== null && !isKnown && !isSearching && !chosen.isLoading && !keys.isLoading
   const unknown = isGone ? [{ value, label: gone }] : []
   return (
     <label htmlFor={id}>
-      {t('actor')}
+      {t('by')}
       <Select<string | null>
         id={id}
-        aria-label={t('actor')}
+        aria-label={t('by')}
         style={{ minWidth: 200, maxWidth: 260 }}
         popupMatchSelectWidth={false}
         showSearch={{ filterOption: false, onSearch: search }}

@@ -1,12 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
-import { Descriptions, Drawer, Empty, Typography } from 'antd'
+import { Descriptions, Drawer, Typography } from 'antd'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { getEvent, pageAudit, pageEvents } from '../../../src/events/contract.ts'
 import { call, useRead } from '../api/api.ts'
 import { useMay } from '../api/session.tsx'
 import { language, useLanguage } from '../language/index.ts'
 import { Loading } from '../ui/page/loading.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { RefusalResult } from '../ui/page/refusal.tsx'
+import { Unread } from '../ui/page/unread.tsx'
 import { Actor } from '../ui/text/actor.tsx'
 import { ApplicationName } from '../ui/text/application-name.tsx'
 import { RecordJson } from '../ui/text/record-json.tsx'
@@ -60,15 +62,13 @@ export function EventDrawer({ shown, feedOf, onClose, words }: EventDrawerProps)
       open={shown !== undefined}
       onClose={onClose}
       size="min(760px, 100vw)"
-      title={event === undefined ? t('event', { id: shown?.id ?? '' }) : words(event.type)}
+      title={event === undefined ? t('eventTitle', { id: shown?.id ?? '' }) : words(event.type)}
       destroyOnHidden
     >
       {event !== undefined && <OneEvent event={event} words={words} />}
       {event === undefined && error !== null && <RefusalResult error={error} retry={() => void refetch()} />}
       {event === undefined && error === null && !isRead && <Loading />}
-      {event === undefined && error === null && isRead && (
-        <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('notFound')} />
-      )}
+      {event === undefined && error === null && isRead && <Nothing words={t('notFound')} />}
     </Drawer>
   )
 }
@@ -90,7 +90,7 @@ function OneEvent({ event, words }: ComparisonProps) {
         items={[
           {
             key: 'what',
-            label: t('what'),
+            label: t('event'),
             children: (
               <>
                 {words(event.type)} <span className="mono faint">{event.type}</span>
@@ -100,7 +100,7 @@ function OneEvent({ event, words }: ComparisonProps) {
           { key: 'about', label: t('about'), children: <SubjectLink event={event} /> },
           {
             key: 'who',
-            label: t('who'),
+            label: t('by'),
             children: (
               <>
                 <Actor actor={event.actor} /> <span className="mono faint">{event.actor}</span>{' '}
@@ -110,19 +110,19 @@ function OneEvent({ event, words }: ComparisonProps) {
           },
           ...(event.address == null
             ? []
-            : [{ key: 'address', label: t('address'), children: <span className="mono">{event.address}</span> }]),
-          { key: 'when', label: t('when'), children: <span className="number">{event.time}</span> },
+            : [{ key: 'address', label: t('ipAddress'), children: <span className="mono">{event.address}</span> }]),
+          { key: 'when', label: t('time'), children: <span className="number">{event.time}</span> },
           ...(appId === null
             ? []
             : [{ key: 'application', label: t('application'), children: <ApplicationName appId={appId} /> }]),
           { key: 'id', label: 'ID', children: <span className="number">{event.id}</span> },
         ]}
       />
-      <Typography.Title level={2} style={{ fontSize: 16, marginTop: 20 }}>
+      <Typography.Title level={2} className="small-heading spaced-above">
         {t('comparison')}
       </Typography.Title>
       <Change event={event} words={words} />
-      <details style={{ marginTop: 20 }}>
+      <details className="spaced-above">
         <summary>{t('record')}</summary>
         <RecordJson record={event.data} />
       </details>
@@ -198,7 +198,7 @@ function Comparison({ event, words }: ComparisonProps) {
   const t = useTexts()
   const { data: earlier, error, refetch } = useEarlier(event)
   if (earlier === undefined) {
-    return error === null ? <Loading /> : <RefusalResult error={error} retry={() => void refetch()} />
+    return <Unread error={error} refetch={refetch} />
   }
   if (earlier === null) {
     return (

@@ -1,5 +1,5 @@
-import { Button, Empty } from 'antd'
-import { type ComponentProps, Suspense, useId, useState } from 'react'
+import { Button } from 'antd'
+import { type ComponentProps, useId, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { pageAudit, pageEvents } from '../../../src/events/contract.ts'
 import { eventTypes, platformEventTypes } from '../../../src/vocabulary/event-types.ts'
@@ -11,6 +11,7 @@ import { useChangeSearch } from '../ui/filter/address.ts'
 import { ApplicationFilter, NoApplication, useApplication } from '../ui/filter/application-picker.tsx'
 import { RangeFilter, TextFilter, useFilters } from '../ui/filter/filters.tsx'
 import { Select } from '../ui/form/fields.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { part } from '../ui/page/part.tsx'
 import { Parts } from '../ui/page/parts.tsx'
@@ -18,7 +19,6 @@ import { type Column, Records } from '../ui/table/records.tsx'
 import { widthOf } from '../ui/table/rows.tsx'
 import { Actor } from '../ui/text/actor.tsx'
 import { ApplicationName } from '../ui/text/application-name.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { FilterBar } from '../views/filter-bar.tsx'
 import { changeInShort } from '../words/sentences.ts'
 import { type AnyEvent, type EventName, eventInAddress, keyOf } from '../words/subject.ts'
@@ -49,18 +49,14 @@ export function Page() {
   )
 }
 
-const LazyDrawer = part(async () => ({ default: (await import('./drawer.tsx')).EventDrawer }))
+const LazyDrawer = part(async () => (await import('./drawer.tsx')).EventDrawer)
 
 /** The drawer, loaded when it is first opened; after that it stays, so that it can be seen to close. */
 function Opened(props: ComponentProps<typeof EventDrawer>) {
   const [wasShown, setWasShown] = useState(false)
   if (props.shown !== undefined && !wasShown) setWasShown(true)
   if (!wasShown) return null
-  return (
-    <Suspense fallback={null}>
-      <LazyDrawer {...props} />
-    </Suspense>
-  )
+  return <LazyDrawer {...props} />
 }
 
 /** Opens and closes the drawer of one event, which the address names; the page of the table stays. */
@@ -82,8 +78,8 @@ function Audit() {
   const t = useTexts()
   const words = useTypeWords()
   const { shown, open, close } = useOpenEvent()
-  const filters = useFilters([...auditFilters, 'tab'] as const)
-  const { values } = filters
+  const filters = useFilters([...auditFilters, 'tab'] as const, ['tab'])
+  const { values, of, range } = filters
   const { tab: _, ...narrowing } = values
   // Without `tab`, choosing an application would open the other tab.
   const set = (changes: Partial<typeof values>) => filters.set({ ...changes, tab: 'audit' })
@@ -100,32 +96,19 @@ function Audit() {
   }
   const address: Column<AnyEvent> = {
     key: 'address',
-    title: t('address'),
-    dataIndex: 'address',
+    title: t('ipAddress'),
     className: 'mono',
     isExtra: true,
   }
   return (
     <section className="card">
-      <p className="faint" style={{ marginTop: 0 }}>
-        {t('auditWords')}
-      </p>
+      <p className="faint flush-above">{t('auditWords')}</p>
       <FilterBar views="audit" values={narrowing}>
         <ActorFilter actor={values.actor} actorId={values.actorId} onChange={set} />
-        <TypeFilter
-          types={[...eventTypes, ...platformEventTypes]}
-          value={values.type}
-          onChange={(type) => set({ type })}
-          hasStates
-        />
+        <TypeFilter types={[...eventTypes, ...platformEventTypes]} {...of('type')} hasStates />
         <ApplicationFilter isOptional value={values.appId} onChange={(appId) => set({ appId })} />
-        <TextFilter label={t('subject')} value={values.subject} onChange={(subject) => set({ subject })} />
-        <RangeFilter
-          label={t('range')}
-          from={values.timeFrom}
-          to={values.timeTo}
-          onChange={(timeFrom, timeTo) => set({ timeFrom, timeTo })}
-        />
+        <TextFilter label={t('subject')} {...of('subject')} />
+        <RangeFilter label={t('time')} {...range('timeFrom', 'timeTo')} />
       </FilterBar>
       <Records<AnyEvent, NonNullable<typeof pageAudit.body>, NonNullable<typeof pageAudit.query>, typeof pageAudit.data>
         name="audit"
@@ -134,9 +117,8 @@ function Audit() {
         input={{ ...narrowing, type: auditTypesOf(narrowing.type) }}
         columns={[...columns, application, address]}
         rowKey={keyOf}
-        isNarrowed={filters.isNarrowed(['tab'])}
-        clear={() => filters.clear(['tab'])}
-        empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('emptyAudit')} />}
+        filters={filters}
+        empty={<Nothing words={t('emptyAudit')} />}
         onRow={(event) => ({ onClick: () => open(event) })}
       />
       <Opened shown={shown} feedOf={undefined} onClose={close} words={words} />
@@ -152,32 +134,17 @@ function Feed() {
   const { shown, open, close } = useOpenEvent()
   const [appId, choose] = useApplication()
   const filters = useFilters(feedFilters)
-  const { values, set } = filters
+  const { values, of, range } = filters
   const columns = useColumns(open)
   return (
     <section className="card">
       <FilterBar views="events" values={{ appId, ...values }}>
         <ApplicationFilter value={appId} onChange={choose} />
-        <TypeFilter types={eventTypes} value={values.type} onChange={(type) => set({ type })} />
-        <TextFilter
-          label={t('deviceNo')}
-          value={values.deviceNo}
-          onChange={(deviceNo) => set({ deviceNo })}
-          meaning={plainCode}
-        />
-        <TextFilter label={t('siteId')} width={140} value={values.siteId} onChange={(siteId) => set({ siteId })} />
-        <TextFilter
-          label={t('billingRuleId')}
-          width={140}
-          value={values.billingRuleId}
-          onChange={(billingRuleId) => set({ billingRuleId })}
-        />
-        <RangeFilter
-          label={t('range')}
-          from={values.timeFrom}
-          to={values.timeTo}
-          onChange={(timeFrom, timeTo) => set({ timeFrom, timeTo })}
-        />
+        <TypeFilter types={eventTypes} {...of('type')} />
+        <TextFilter label={t('deviceNo')} {...of('deviceNo')} meaning={plainCode} />
+        <TextFilter label={t('siteId')} width={140} {...of('siteId')} />
+        <TextFilter label={t('billingRuleId')} width={140} {...of('billingRuleId')} />
+        <RangeFilter label={t('time')} {...range('timeFrom', 'timeTo')} />
       </FilterBar>
       {appId === '' ? (
         <NoApplication />
@@ -196,9 +163,8 @@ function Feed() {
           orderedBy="time"
           columns={columns}
           rowKey={keyOf}
-          isNarrowed={filters.isNarrowed()}
-          clear={() => filters.clear()}
-          empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('emptyFeed')} />}
+          filters={filters}
+          empty={<Nothing words={t('noEventsHere')} />}
           onRow={(event) => ({ onClick: () => open(event) })}
         />
       )}
@@ -231,21 +197,20 @@ interface TypeFilterProps {
 /** Chooses one type of event or several. */
 function TypeFilter({ types, value, onChange, hasStates = false }: TypeFilterProps) {
   const t = useTexts()
-  const common = useCommon()
   const id = useId()
   const words = useTypeWords()
   return (
     <label htmlFor={id}>
-      {t('type')}
+      {t('event')}
       <Select<string[]>
         id={id}
-        aria-label={t('type')}
+        aria-label={t('event')}
         mode="multiple"
         allowClear
         maxTagCount={1}
         style={{ width: 260, maxWidth: '100%' }}
         popupMatchSelectWidth={false}
-        placeholder={hasStates ? t('allButStates') : common('all')}
+        placeholder={hasStates ? t('allButStates') : t('all')}
         value={value === '' ? [] : value.split(',')}
         // Every type is chosen alone.
         onChange={(chosen) => onChange(chosen.at(-1) === everyType ? everyType : chosen.filter(isType).join(','))}
@@ -264,10 +229,10 @@ function useColumns(open: (event: EventName) => void): Column<AnyEvent>[] {
   const language = useLanguage()
   const words = useTypeWords()
   return [
-    { key: 'time', title: t('time'), dataIndex: 'time', className: 'number', isFixed: true },
+    { key: 'time', title: t('time'), className: 'number', isFixed: true },
     {
       key: 'type',
-      title: t('type'),
+      title: t('event'),
       isFixed: true,
       // The change is as long as there is room for it.
       className: 'fills',
@@ -278,7 +243,7 @@ function useColumns(open: (event: EventName) => void): Column<AnyEvent>[] {
             <Button
               type="link"
               size="small"
-              style={{ padding: 0 }}
+              className="bare"
               title={event.type}
               aria-label={t('openEvent', { type: words(event.type), time: event.time })}
               onClick={() => open(event)}
@@ -301,13 +266,13 @@ function useColumns(open: (event: EventName) => void): Column<AnyEvent>[] {
     },
     {
       key: 'actor',
-      title: t('actor'),
+      title: t('by'),
       render: (_, { actor }) => (
         <span className="one-line" style={{ maxWidth: 180 }}>
           <Actor actor={actor} />
         </span>
       ),
     },
-    { key: 'id', title: 'ID', dataIndex: 'id', className: 'number', isExtra: true },
+    { key: 'id', title: 'ID', className: 'number', isExtra: true },
   ]
 }

@@ -8,7 +8,7 @@ import {
 } from '@ant-design/icons'
 import { useQueryClient } from '@tanstack/react-query'
 import { Button } from 'antd'
-import { Fragment, Suspense, useEffect, useRef, useState } from 'react'
+import { Fragment, useEffect, useRef, useState } from 'react'
 import { Link, Outlet, useLocation, useNavigate } from 'react-router'
 import { deleteSession } from '../../../src/people/sessions/contract.ts'
 import { call, whenProofIsWanted } from '../api/api.ts'
@@ -30,7 +30,6 @@ import { SignedIn } from './signed-in.tsx'
 
 const useTexts = defineTexts(
   {
-    reference: 'Docs',
     menu: 'Menu',
     fold: 'Collapse menu',
     unfold: 'Expand menu',
@@ -38,13 +37,8 @@ const useTexts = defineTexts(
     skipToRows: 'Skip to table',
     account: 'Your account',
     signOut: 'Sign out',
-    role_admin: 'Admin',
-    role_operator: 'Operator',
-    role_viewer: 'Viewer',
-    role_developer: 'Developer',
   },
   {
-    reference: '指南与接口',
     menu: '菜单',
     fold: '收起菜单',
     unfold: '展开菜单',
@@ -52,16 +46,12 @@ const useTexts = defineTexts(
     skipToRows: '跳到表格',
     account: '我的账号',
     signOut: '退出登录',
-    role_admin: '管理员',
-    role_operator: '运营',
-    role_viewer: '只读',
-    role_developer: '开发者',
   },
 )
 
-const Drawer = part(() => import('antd/es/drawer'))
+const Drawer = part(async () => (await import('antd/es/drawer')).default)
 
-const ProofDialog = part(() => import('../account/proof.tsx').then((module) => ({ default: module.ProofDialog })))
+const ProofDialog = part(async () => (await import('../account/proof.tsx')).ProofDialog)
 
 /** The dialog for the proof that an operation needs. Several operations at the same time share it. */
 function Proof() {
@@ -78,11 +68,7 @@ function Proof() {
     return () => whenProofIsWanted(async () => false)
   }, [])
   if (asked === undefined) return null
-  return (
-    <Suspense fallback={null}>
-      <ProofDialog onEnd={asked} />
-    </Suspense>
-  )
+  return <ProofDialog onEnd={asked} />
 }
 
 /** The frame of all pages behind sign-in: navigation at the left, or in a drawer on a narrow screen. */
@@ -140,7 +126,7 @@ function Frame() {
           <Logo size={24} />
           <span className="shell-brand-words">Forecourt</span>
         </Link>
-        <span style={{ flex: 1 }} />
+        <span className="grows" />
         <Find />
         <LanguageSwitch />
         <ShadeSwitch />
@@ -158,11 +144,9 @@ function Frame() {
         />
       </nav>
       {isMenuOpen !== undefined && (
-        <Suspense fallback={null}>
-          <Drawer open={isMenuOpen} onClose={() => setMenuOpen(false)} placement="left" size={280} title="Forecourt">
-            <Navigation onGo={() => setMenuOpen(false)} />
-          </Drawer>
-        </Suspense>
+        <Drawer open={isMenuOpen} onClose={() => setMenuOpen(false)} placement="left" size={280} title="Forecourt">
+          <Navigation onGo={() => setMenuOpen(false)} />
+        </Drawer>
       )}
       <main id="content" className="shell-content" tabIndex={-1}>
         <LeaveGuard />
@@ -204,8 +188,8 @@ function Navigation({ onGo }: { onGo?: () => void }) {
         </Link>
       ))}
       <hr />
-      <a href="/docs" title={t('reference')}>
-        <ReadOutlined /> <span>{t('reference')}</span>
+      <a href="/docs" title={t('docs')}>
+        <ReadOutlined /> <span>{t('docs')}</span>
       </a>
     </div>
   )

@@ -1,5 +1,5 @@
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type ReactNode, Suspense, useDeferredValue, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { type ReactNode, useDeferredValue, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { Navigate, useLocation } from 'react-router'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { getSession } from '../../../src/people/sessions/contract.ts'
@@ -12,8 +12,8 @@ import { Loading } from '../ui/page/loading.tsx'
 import { part } from '../ui/page/part.tsx'
 import { RefusalResult } from '../ui/page/refusal.tsx'
 
-const SignInAgain = part(async () => ({ default: (await import('../sign-in/again.tsx')).SignInAgain }))
-const FactorFirst = part(async () => ({ default: (await import('../sign-in/again.tsx')).FactorFirst }))
+const SignInAgain = part(async () => (await import('../sign-in/again.tsx')).SignInAgain)
+const FactorFirst = part(async () => (await import('../sign-in/again.tsx')).FactorFirst)
 
 /** An operator key has no account. */
 const personOf = ({ operatorId, name }: Session) => operatorId ?? name
@@ -53,10 +53,9 @@ export function SignedIn({ children }: { children: ReactNode }) {
   return (
     <SessionContext value={session}>
       {children}
-      <Suspense fallback={null}>
-        {isKept && isRefused && <SignInAgain from={from} />}
-        {wantsFactor && !isRefused && <FactorFirst from={from} onWhole={goOn} />}
-      </Suspense>
+
+      {isKept && isRefused && <SignInAgain from={from} />}
+      {wantsFactor && !isRefused && <FactorFirst from={from} onWhole={goOn} />}
     </SessionContext>
   )
 }

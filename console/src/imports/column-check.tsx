@@ -1,4 +1,5 @@
-import { Alert, Button, Select } from 'antd'
+import { Button, Select } from 'antd'
+import { Note } from '../ui/page/note.tsx'
 import { Rows, type RowsColumn } from '../ui/table/rows.tsx'
 import { columnFaults, columnsOf, isIgnored, leftOut, nameless, type RowKind } from './columns.ts'
 import type { FileStart } from './file-start.ts'
@@ -64,7 +65,7 @@ export function ColumnCheck({ rows, start, names, setNames, isFixed }: ColumnChe
     },
   ]
   return (
-    <div style={{ marginBottom: 16 }}>
+    <div className="spaced">
       <Faults rows={rows} start={start} names={names} setNames={setNames} isFixed={isFixed} />
       <Rows<FileColumn>
         label={t('columns')}
@@ -101,24 +102,20 @@ function Faults({ rows, start, names, setNames, isFixed }: ColumnCheckProps) {
   ]
   const found = checks.filter(([, , columns]) => columns.length > 0)
   const fits = found.every(([tone]) => tone === 'info')
-  const fine = <Alert key="fits" type="success" showIcon style={{ marginBottom: 12 }} title={t('columnsFit')} />
+  const fine = <Note key="fits" type="success" words={t('columnsFit')} />
   const told = found.map(([type, key, columns]) => (
-    <Alert
+    <Note
       key={key}
       type={type}
-      showIcon
-      style={{ marginBottom: 12, overflowWrap: 'anywhere' }}
+      words={t(key, { columns: columns.map((name) => (name === '' ? t('blank') : name)).join(', ') })}
       action={key === 'unknown' && leaveAllOut}
-      title={t(key, { columns: columns.map((name) => (name === '' ? t('blank') : name)).join(', ') })}
     />
   ))
   const spoilt = start.spoilt.map(({ heading, kind, cell }) => (
-    <Alert
+    <Note
       key={`${kind} ${heading}`}
       type="warning"
-      showIcon
-      style={{ marginBottom: 12, overflowWrap: 'anywhere' }}
-      title={t(`spoilt_${kind}`, { heading: heading === '' ? t('blank') : heading, cell })}
+      words={t(`spoilt_${kind}`, { heading: heading === '' ? t('blank') : heading, cell })}
     />
   ))
   return [...(fits ? [fine] : []), ...told, ...spoilt]

@@ -1,6 +1,6 @@
 import { InboxOutlined } from '@ant-design/icons'
 import { useQueryClient } from '@tanstack/react-query'
-import { Alert, Button, Form, Progress, Upload } from 'antd'
+import { Button, Form, Progress, Upload } from 'antd'
 import { type ReactNode, useRef, useState } from 'react'
 import { useNavigate } from 'react-router'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
@@ -20,10 +20,10 @@ import { paths } from '../paths.ts'
 import { ApplicationPicker, useApplication } from '../ui/filter/application-picker.tsx'
 import { useFilters } from '../ui/filter/filters.tsx'
 import { useGuard } from '../ui/form/leaving.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { Segments } from '../ui/page/segments.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { ColumnCheck } from './column-check.tsx'
 import { columnFaults, type RowKind } from './columns.ts'
 import { type FileFault, type FileStart, fileToSend, namesOf, readStart } from './file-start.ts'
@@ -34,7 +34,6 @@ import { type Upload as SentFile, upload } from './upload.ts'
 /** Asks for a file, checks its columns, and sends it. */
 export function Page() {
   const t = useTexts()
-  const common = useCommon()
   const may = useMay()
   const { values, set } = useFilters(['kind', 'mode'] as const)
   const [appId, choose] = useApplication({ isOfNew: true })
@@ -67,7 +66,7 @@ export function Page() {
             />
           </Form.Item>
           {kind !== 'inventory' && (
-            <Form.Item label={common('application')} htmlFor="import-application" required style={{ minWidth: 240 }}>
+            <Form.Item label={t('application')} htmlFor="import-application" required style={{ minWidth: 240 }}>
               <ApplicationPicker id="import-application" value={appId} onChange={choose} />
             </Form.Item>
           )}
@@ -128,7 +127,7 @@ function FileForm({ kind, mode, appId }: FileFormProps) {
             <div style={{ fontSize: 16, margin: '8px 0 4px' }}>{t('drop')}</div>
             <div className="faint">{t('dropHint')}</div>
           </Upload.Dragger>
-          <p style={{ marginBottom: 0 }}>
+          <p className="flush-below">
             <a href={`${getTemplate.path}?kind=${kind}`} download={`${kind}.csv`}>
               {t('template')}
             </a>
@@ -168,7 +167,7 @@ function ChosenFile({ file, start, drop, ...sending }: ChosenFileProps) {
   const another = <Button onClick={drop}>{t('another')}</Button>
   return (
     <>
-      <p style={{ margin: '0 0 12px', overflowWrap: 'anywhere' }}>
+      <p className="flush-above spaced wraps">
         <strong>{file.name}</strong>{' '}
         <span className="faint number">
           {showBytes(file.size)}
@@ -178,7 +177,7 @@ function ChosenFile({ file, start, drop, ...sending }: ChosenFileProps) {
       </p>
       {typeof start === 'string' ? (
         <>
-          <Alert type="error" showIcon role="alert" style={{ marginBottom: 16 }} title={t(`fault_${start}`)} />
+          <Note type="error" words={t(`fault_${start}`)} />
           {another}
         </>
       ) : (
@@ -232,9 +231,7 @@ function CheckedFile({
 
   return (
     <div data-work>
-      {start.isAmbiguous && (
-        <Alert type="warning" showIcon role="alert" style={{ marginBottom: 12 }} title={t('ambiguous')} />
-      )}
+      {start.isAmbiguous && <Note type="warning" words={t('ambiguous')} />}
       {asksEncoding && (
         <Form.Item label={t('encoding')} layout="vertical">
           <Segments<Encoding>
@@ -251,16 +248,14 @@ function CheckedFile({
         <>
           <div className="form-buttons" style={{ flexWrap: 'wrap' }}>
             <Button type="primary" disabled={isFaulty || isBlocked} onClick={() => go(false)}>
-              {t('send')}
+              {t('import')}
             </Button>
             <Button disabled={isFaulty || isBlocked} onClick={() => go(true)}>
-              {t('try')}
+              {t('dryRun')}
             </Button>
             {another}
           </div>
-          <p className="faint" style={{ marginBottom: 0 }}>
-            {t('tryHint')}
-          </p>
+          <p className="faint flush-below">{t('tryHint')}</p>
         </>
       ) : (
         <Sending sent={sent} size={file.size} cancel={cancel} />
@@ -271,10 +266,9 @@ function CheckedFile({
 
 function Sending({ sent, size, cancel }: { sent: number; size: number; cancel: () => void }) {
   const t = useTexts()
-  const common = useCommon()
   return (
     <>
-      <output style={{ display: 'block', marginBottom: 12 }}>
+      <output className="spaced">
         <Progress
           aria-label={t('sendingName')}
           percent={Math.min(100, Math.floor((sent / Math.max(1, size)) * 100))}
@@ -282,7 +276,7 @@ function Sending({ sent, size, cancel }: { sent: number; size: number; cancel: (
         />
         <span className="number">{t('sending', { sent: showBytes(Math.min(sent, size)), size: showBytes(size) })}</span>
       </output>
-      <Button onClick={cancel}>{common('cancel')}</Button>
+      <Button onClick={cancel}>{t('cancel')}</Button>
     </>
   )
 }

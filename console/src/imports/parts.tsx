@@ -1,26 +1,10 @@
-import { Alert } from 'antd'
 import { Link } from 'react-router'
 import { type ImportKind, type ImportRecord, pageImports } from '../../../src/bulk/contract.ts'
-import { jobStatus } from '../../../src/bulk/jobs/contract.ts'
 import { useRead } from '../api/api.ts'
+import { isUnderWay, percentOf } from '../jobs/parts.tsx'
 import { paths } from '../paths.ts'
-import { State } from '../ui/text/status.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { useTexts } from './texts.ts'
-
-const tones = ['idle', 'busy', 'good', 'bad', 'warn'] as const
-
-/** The state of an import, in a word. */
-export function ImportState({ status }: Pick<ImportRecord, 'status'>) {
-  const t = useTexts()
-  return <State tone={tones[status - 1] ?? 'idle'}>{t(`status_${status}` as 'status_1')}</State>
-}
-
-/** Whether a job, an import or an act, has not ended. */
-export const isUnderWay = ({ status }: Pick<ImportRecord, 'status'>) =>
-  status === jobStatus.waiting || status === jobStatus.running
-
-/** How much of the file is processed, in whole per cent. */
-export const percentOf = ({ bytes, bytesRead }: ImportRecord) => Math.floor((bytesRead / Math.max(1, bytes)) * 100)
 
 /** Formats a number of bytes. */
 export function showBytes(count: number): string {
@@ -43,17 +27,9 @@ export function useRunning(kind: ImportKind, appId: string): ImportRecord | unde
 export function RunningNote({ running }: { running: ImportRecord }) {
   const t = useTexts()
   return (
-    <Alert
-      type="info"
-      showIcon
-      style={{ marginBottom: 16 }}
-      title={t(running.kind === 'inventory' ? 'underWayInventory' : 'underWay')}
-      description={
-        <>
-          {t('jobTitle', { id: running.id, kind: t(running.kind) })} · {percentOf(running)} % ·{' '}
-          <Link to={paths.import(running.id)}>{t('showIt')}</Link>
-        </>
-      }
-    />
+    <Note type="info" words={t(running.kind === 'inventory' ? 'underWayInventory' : 'underWay')}>
+      {t('jobTitle', { id: running.id, kind: t(running.kind) })} · {percentOf(running)} % ·{' '}
+      <Link to={paths.import(running.id)}>{t('showIt')}</Link>
+    </Note>
   )
 }

@@ -1,7 +1,9 @@
 import { useSyncExternalStore } from 'react'
 import type { Values } from '../../../src/vocabulary/fill.ts'
 import { store } from '../browser/storage.ts'
+import { common } from './common.ts'
 import { firstLanguage, type Language, languageKey, showLanguage } from './first.ts'
+import { nouns } from './nouns.ts'
 import { readerOf } from './reader.ts'
 
 export type { Language }
@@ -31,11 +33,23 @@ export function useLanguage(): Language {
   return useSyncExternalStore(listen, language)
 }
 
+const shared = { en: { ...nouns.en, ...common.en }, zh: { ...nouns.zh, ...common.zh } }
+
+/** Reads a text in the chosen language: one that the room declares, or a shared one. */
+type Reader<En> = (key: (keyof En | keyof typeof shared.en) & string, values?: Values) => string
+
 /**
- * Declares the texts of one part of the console in both languages; a missing text is a type error.
- * Returns the hook that reads them.
+ * Declares the texts of one part of the console in both languages; a missing text is a type error. Returns the hook that
+ * reads them, and the words that rooms share. If a room has a text of its own with the name of a shared one, it reads its
+ * own.
  */
-export function defineTexts<const En extends Record<string, string>>(en: En, zh: Record<keyof En, string>) {
-  const readers = { en: readerOf(en), zh: readerOf(zh) }
-  return (): ((key: keyof En & string, values?: Values) => string) => readers[useLanguage()]
+export function defineTexts<const En extends Record<string, string>>(
+  en: En,
+  zh: Record<keyof En, string>,
+): () => Reader<En> {
+  const readers = { en: readerOf({ ...shared.en, ...en }), zh: readerOf({ ...shared.zh, ...zh }) }
+  return () => readers[useLanguage()]
 }
+
+/** Reads the shared words alone. */
+export const useCommon = defineTexts({}, {})

@@ -1,4 +1,4 @@
-import { Alert, Button, Form, Input, Table } from 'antd'
+import { Button, Form, Input, Table } from 'antd'
 import { useMemo, useState } from 'react'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { importDeviceInventory } from '../../../src/devices/inventory/contract.ts'
@@ -15,11 +15,11 @@ import { FormDrawer } from '../ui/form/form-drawer.tsx'
 import { useLeave, useUnsaved } from '../ui/form/leaving.tsx'
 import { LimitedInput } from '../ui/form/limited.tsx'
 import { LinkButton } from '../ui/page/link-button.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { Wide } from '../ui/table/wide.tsx'
 import { grouped } from '../ui/text/number.ts'
 import { State } from '../ui/text/status.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 
 const useTexts = defineTexts(
   {
@@ -27,21 +27,13 @@ const useTexts = defineTexts(
     text: 'Serial numbers and models',
     hint: 'Paste rows from a spreadsheet or CSV: serial number, then device model name. A header row with deviceNo and modelName is optional. Serial numbers already in the inventory get the new model.',
     modelForEmpty: 'Model for rows without one',
-    noRows: 'No rows found.',
     rows: 'Rows: {{count}}',
     faulty: 'Invalid rows: {{count}}. Correct them in the text above.',
-    row: 'Row',
-    deviceNo: 'Serial number',
-    modelName: 'Model',
     fault: 'Problem',
     table: 'Invalid rows',
-    needed: 'Required.',
-    badSerial: '1 to {{max}} characters, no spaces.',
-    tooLong: 'Up to {{max}} characters.',
     twice: 'Listed twice',
     add: 'Add ({{count}})',
     tooMany: 'You can add up to {{most}} rows at once. Import larger lists as a file.',
-    import: 'Import a file',
     done: '{{added}} added, {{changed}} updated.',
   },
   {
@@ -49,21 +41,13 @@ const useTexts = defineTexts(
     text: '设备序列号与型号',
     hint: '粘贴表格行或 CSV：依次为设备序列号、设备型号名称。可带表头 deviceNo、modelName。已在库的序列号将更新型号。',
     modelForEmpty: '未填型号的行使用',
-    noRows: '文本中没有数据行。',
     rows: '{{count}} 行',
     faulty: '{{count}} 行有误，请在上方文本中修改。',
-    row: '行',
-    deviceNo: '设备序列号',
-    modelName: '型号',
     fault: '问题',
     table: '有误的行',
-    needed: '必填。',
-    badSerial: '1 至 {{max}} 个字符，不含空格。',
-    tooLong: '最多 {{max}} 个字符。',
     twice: '在列表中重复',
     add: '添加（{{count}} 行）',
     tooMany: '一次最多 {{most}} 行。更多数据请以文件导入。',
-    import: '导入文件',
     done: '新增 {{added}}，更新 {{changed}}。',
   },
 )
@@ -88,7 +72,6 @@ export function AddSerials({ isOpen, close }: { isOpen: boolean; close: () => vo
 
 function AddForm({ close }: { close: () => void }) {
   const t = useTexts()
-  const common = useCommon()
   const [text, setText] = useState('')
   const [modelName, setModelName] = useState('')
   const [isEmpty, setEmpty] = useState(false)
@@ -146,8 +129,8 @@ function AddForm({ close }: { close: () => void }) {
           onChange={(event) => change(event.target.value)}
         />
       </Form.Item>
-      <div style={{ display: 'flex', gap: 12, alignItems: 'center', marginBottom: 16 }}>
-        <LinkButton to={paths.newImport({ kind: 'inventory' })}>{t('import')}</LinkButton>
+      <div className="in-a-row spaced">
+        <LinkButton to={paths.newImport({ kind: 'inventory' })}>{t('importFile')}</LinkButton>
         <span className="faint number" aria-live="polite">
           {t('rows', { count: grouped(entries.length) })}
         </span>
@@ -166,20 +149,13 @@ function AddForm({ close }: { close: () => void }) {
         />
       </Form.Item>
       {faults.length > 0 && <FaultTable faults={faults} />}
-      {isTooMuch && (
-        <Alert
-          type="error"
-          showIcon
-          style={{ marginBottom: 16 }}
-          title={t('tooMany', { most: grouped(limits.batchRows) })}
-        />
-      )}
+      {isTooMuch && <Note type="error" words={t('tooMany', { most: grouped(limits.batchRows) })} />}
       <div className="form-buttons">
         <Button type="primary" htmlType="submit" loading={isRunning} disabled={localFaults.length > 0 || isTooMuch}>
           {t('add', { count: grouped(entries.length) })}
         </Button>
         <Button onClick={() => leave(close)} disabled={isRunning}>
-          {common('cancel')}
+          {t('cancel')}
         </Button>
       </div>
     </Form>
@@ -203,16 +179,16 @@ function useLocalFaults(entries: Entry[]): RowFault[] {
   })
 }
 
-type Words = 'needed' | 'badSerial' | 'tooLong' | 'twice'
+type Words = 'required' | 'badSerial' | 'tooLong' | 'twice'
 
 function serialFault(deviceNo: string, seen: Set<string>): Words | undefined {
-  if (deviceNo === '') return 'needed'
+  if (deviceNo === '') return 'required'
   if (!isSerial(deviceNo)) return 'badSerial'
   return seen.has(deviceNo) ? 'twice' : undefined
 }
 
 function nameFault(modelName: string): Words | undefined {
-  if (modelName === '') return 'needed'
+  if (modelName === '') return 'required'
   return [...modelName].length > lengths.name ? 'tooLong' : undefined
 }
 
@@ -240,8 +216,8 @@ function withoutRows({ message, code, status, requestId, errors }: ForecourtErro
 function FaultTable({ faults }: { faults: RowFault[] }) {
   const t = useTexts()
   return (
-    <div style={{ marginBottom: 16 }}>
-      <p role="status" style={{ margin: '0 0 8px' }}>
+    <div className="spaced">
+      <p role="status" className="flush-above spaced-little">
         <State tone="bad">{t('faulty', { count: grouped(new Set(faults.map(({ row }) => row)).size) })}</State>
       </p>
       <Wide label={t('table')}>
@@ -254,11 +230,7 @@ function FaultTable({ faults }: { faults: RowFault[] }) {
             { key: 'row', title: t('row'), align: 'end', className: 'number', render: (_, { row }) => row + 1 },
             { key: 'deviceNo', title: t('deviceNo'), className: 'mono', render: (_, { entry }) => entry?.deviceNo },
             { key: 'modelName', title: t('modelName'), render: (_, { entry }) => entry?.modelName },
-            {
-              key: 'fault',
-              title: t('fault'),
-              render: (_, { field, words }) => `${t(field)}: ${words}`,
-            },
+            { key: 'fault', title: t('fault'), render: (_, { field, words }) => `${t(field)}: ${words}` },
           ]}
         />
       </Wide>

@@ -1,4 +1,4 @@
-import { Alert, Button, Empty } from 'antd'
+import { Button } from 'antd'
 import { useState } from 'react'
 import {
   deleteDeviceInventory,
@@ -13,19 +13,17 @@ import { plainCode } from '../browser/typed.ts'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { Confirm } from '../ui/dialog/confirm.tsx'
-import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { TextFilter, useFilters } from '../ui/filter/filters.tsx'
 import { LinkButton } from '../ui/page/link-button.tsx'
+import { Note } from '../ui/page/note.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
-import { useCommon } from '../ui/text/texts.ts'
+import { RowButtons } from '../ui/table/row-buttons.tsx'
 import { FilterBar } from '../views/filter-bar.tsx'
 import { AddSerials } from './add-serials.tsx'
 
 const useTexts = defineTexts(
   {
-    deviceNo: 'Serial number',
-    modelName: 'Model',
-    import: 'Import a file',
     add: 'Add',
     empty: 'The inventory is empty.',
     required: 'The inventory policy is “required”',
@@ -38,9 +36,6 @@ const useTexts = defineTexts(
     deleted: 'Serial number removed.',
   },
   {
-    deviceNo: '设备序列号',
-    modelName: '型号',
-    import: '导入文件',
     add: '添加',
     empty: '库存为空。',
     required: '库存策略为“required”（必须在库）',
@@ -54,32 +49,28 @@ const useTexts = defineTexts(
   },
 )
 
-const filters = ['deviceNo', 'modelName'] as const
+const filterNames = ['deviceNo', 'modelName'] as const
 
 /** The inventory: serial numbers with their models. */
 export function Inventory() {
   const t = useTexts()
-  const common = useCommon()
   const may = useMay()
-  const { values, set, clear, isNarrowed } = useFilters(filters)
+  const filters = useFilters(filterNames)
+  const { values, of } = filters
   const [isAdding, setAdding] = useState(false)
   const [deleted, setDeleted] = useState<InventoryEntry>()
   const remove = useWrite(deleteDeviceInventory)
   const isRequired = useRead(getSettings, {}).data?.inventoryPolicy === 'required'
   const columns: Column<InventoryEntry>[] = [
-    { key: 'deviceNo', title: t('deviceNo'), dataIndex: 'deviceNo', className: 'mono', isFixed: true, most: 300 },
-    { key: 'modelName', title: t('modelName'), dataIndex: 'modelName', most: 300 },
-    { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number' },
+    { key: 'deviceNo', title: t('deviceNo'), className: 'mono', isFixed: true, most: 300 },
+    { key: 'modelName', title: t('modelName'), most: 300 },
+    { key: 'createTime', title: t('createTime'), className: 'number' },
   ]
   const actions: Column<InventoryEntry> = {
     key: 'actions',
-    title: common('actions'),
+    title: t('actions'),
     isFixed: true,
-    render: (_, entry) => (
-      <Button size="small" aria-label={`${common('delete')} ${entry.deviceNo}`} onClick={() => setDeleted(entry)}>
-        {common('delete')}
-      </Button>
-    ),
+    render: (_, entry) => <RowButtons name={entry.deviceNo} remove={() => setDeleted(entry)} />,
   }
   return (
     <>
@@ -89,8 +80,8 @@ export function Inventory() {
         values={values}
         beside={
           may(importDeviceInventory) && (
-            <div style={{ display: 'flex', gap: 8 }}>
-              <LinkButton to={paths.newImport({ kind: 'inventory' })}>{t('import')}</LinkButton>
+            <div className="buttons">
+              <LinkButton to={paths.newImport({ kind: 'inventory' })}>{t('importFile')}</LinkButton>
               <Button type="primary" onClick={() => setAdding(true)}>
                 {t('add')}
               </Button>
@@ -98,17 +89,8 @@ export function Inventory() {
           )
         }
       >
-        <TextFilter
-          label={t('deviceNo')}
-          value={values.deviceNo}
-          onChange={(value) => set({ deviceNo: plainCode(value) })}
-          meaning={plainCode}
-        />
-        <TextFilter
-          label={t('modelName')}
-          value={values.modelName}
-          onChange={(value) => set({ modelName: value.trim() })}
-        />
+        <TextFilter label={t('deviceNo')} {...of('deviceNo')} meaning={plainCode} />
+        <TextFilter label={t('modelName')} {...of('modelName')} />
       </FilterBar>
       <Records
         name="inventory"
@@ -116,20 +98,17 @@ export function Inventory() {
         input={values}
         columns={may(deleteDeviceInventory) ? [...columns, actions] : columns}
         rowKey={({ deviceNo }) => deviceNo}
-        isNarrowed={isNarrowed()}
-        clear={() => clear()}
-        empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty')} />}
+        filters={filters}
+        empty={<Nothing words={t('empty')} />}
       />
       <AddSerials isOpen={isAdding} close={() => setAdding(false)} />
       <Confirm
         isOpen={deleted !== undefined}
         title={t('deleteTitle')}
-        verb={common('delete')}
+        verb={t('delete')}
         isDangerous
-        run={async () => {
-          await remove.mutateAsync({ input: { deviceNo: deleted?.deviceNo ?? '' } })
-          showSuccess(t('deleted'))
-        }}
+        run={() => remove.mutateAsync({ input: { deviceNo: deleted?.deviceNo ?? '' } })}
+        done={t('deleted')}
         onClose={() => setDeleted(undefined)}
       >
         <p className="mono">{deleted?.deviceNo}</p>
@@ -147,5 +126,9 @@ function Policy() {
   const { data } = useRead(getSettings, {})
   if (data === undefined) return null
   const policy = data.inventoryPolicy === 'required' ? 'required' : 'open'
-  return <Alert type="info" showIcon style={{ marginBottom: 16 }} title={t(policy)} description={t(`${policy}Words`)} />
+  return (
+    <Note type="info" words={t(policy)}>
+      {t(`${policy}Words`)}
+    </Note>
+  )
 }

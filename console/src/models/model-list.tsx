@@ -1,4 +1,4 @@
-import { Alert, Button, Empty, Form, Input } from 'antd'
+import { Button, Form, Input } from 'antd'
 import { useState } from 'react'
 import {
   type DeviceModelRecord,
@@ -12,12 +12,13 @@ import { useMay } from '../api/session.tsx'
 import { Picture } from '../devices/picture.tsx'
 import { defineTexts } from '../language/index.ts'
 import { Confirm } from '../ui/dialog/confirm.tsx'
-import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { TextFilter, useFilters } from '../ui/filter/filters.tsx'
 import { FormDrawer } from '../ui/form/form-drawer.tsx'
 import { RecordForm, type Sending } from '../ui/form/record-form.tsx'
+import { Note } from '../ui/page/note.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
-import { useCommon } from '../ui/text/texts.ts'
+import { RowButtons } from '../ui/table/row-buttons.tsx'
 import { FilterBar } from '../views/filter-bar.tsx'
 
 const useTexts = defineTexts(
@@ -25,12 +26,9 @@ const useTexts = defineTexts(
     explanation:
       'A device gets the model with the longest matching serial prefix. An inventory entry overrides all prefixes.',
     serialPrefix: 'Serial prefix',
-    modelName: 'Model',
     productPictureUrl: 'Picture URL',
-    deviceType: 'Type',
     deviceTypeName: 'Type name',
     picture: 'Picture',
-    pictureOf: 'Picture of {{name}}',
     newModel: 'New model',
     editTitle: 'Model for {{prefix}}',
     empty: 'No device models yet. Add one to show models for matching serial numbers.',
@@ -40,19 +38,14 @@ const useTexts = defineTexts(
     keeps: 'Existing devices keep their model.',
     taken: 'This prefix already has a model: {{name}}. Save again to replace it.',
     replace: 'Replace',
-    hasSpace: '1 to {{max}} characters, no spaces.',
-    tooLong: 'Up to {{max}} characters.',
     pictureHint: 'Shown next to its devices. Must begin with https://.',
   },
   {
     explanation: '设备序列号匹配最长的前缀，取其型号。库存条目优先于所有前缀。',
     serialPrefix: '序列号前缀',
-    modelName: '型号',
     productPictureUrl: '图片地址',
-    deviceType: '类型',
     deviceTypeName: '类型名称',
     picture: '图片',
-    pictureOf: '{{name}} 图片',
     newModel: '新建型号',
     editTitle: '{{prefix}} 的型号',
     empty: '还没有设备型号。前缀匹配后，设备即显示型号。',
@@ -62,29 +55,25 @@ const useTexts = defineTexts(
     keeps: '此前注册的设备保留原型号。',
     taken: '此前缀已有型号：{{name}}。再次保存将替换它。',
     replace: '替换',
-    hasSpace: '1 至 {{max}} 个字符，不含空格。',
-    tooLong: '最多 {{max}} 个字符。',
     pictureHint: '显示在设备旁，以 https:// 开头。',
   },
 )
 
-const filters = ['serialPrefix', 'modelName'] as const
+const filterNames = ['serialPrefix', 'modelName'] as const
 
 /** The device models, by serial prefix. */
 export function Models() {
   const t = useTexts()
-  const common = useCommon()
   const may = useMay()
-  const { values, set, clear, isNarrowed } = useFilters(filters)
+  const filters = useFilters(filterNames)
+  const { values, of } = filters
   const [edited, setEdited] = useState<DeviceModelRecord | 'new'>()
   const [deleted, setDeleted] = useState<DeviceModelRecord>()
   const remove = useWrite(deleteDeviceModel)
   const columns = useColumns(setEdited, setDeleted)
   return (
     <>
-      <p className="faint" style={{ marginTop: 0 }}>
-        {t('explanation')}
-      </p>
+      <p className="faint flush-above">{t('explanation')}</p>
       <FilterBar
         views="models"
         values={values}
@@ -96,16 +85,8 @@ export function Models() {
           )
         }
       >
-        <TextFilter
-          label={t('serialPrefix')}
-          value={values.serialPrefix}
-          onChange={(value) => set({ serialPrefix: value.trim() })}
-        />
-        <TextFilter
-          label={t('modelName')}
-          value={values.modelName}
-          onChange={(value) => set({ modelName: value.trim() })}
-        />
+        <TextFilter label={t('serialPrefix')} {...of('serialPrefix')} />
+        <TextFilter label={t('modelName')} {...of('modelName')} />
       </FilterBar>
       <Records
         name="models"
@@ -113,20 +94,17 @@ export function Models() {
         input={values}
         columns={columns}
         rowKey={({ serialPrefix }) => serialPrefix}
-        isNarrowed={isNarrowed()}
-        clear={() => clear()}
-        empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty')} />}
+        filters={filters}
+        empty={<Nothing words={t('empty')} />}
       />
       <ModelDialog edited={edited} close={() => setEdited(undefined)} />
       <Confirm
         isOpen={deleted !== undefined}
         title={t('deleteTitle')}
-        verb={common('delete')}
+        verb={t('delete')}
         isDangerous
-        run={async () => {
-          await remove.mutateAsync({ input: { serialPrefix: deleted?.serialPrefix ?? '' } })
-          showSuccess(t('deleted'))
-        }}
+        run={() => remove.mutateAsync({ input: { serialPrefix: deleted?.serialPrefix ?? '' } })}
+        done={t('deleted')}
         onClose={() => setDeleted(undefined)}
       >
         <p>
@@ -143,7 +121,6 @@ function useColumns(
   remove: (model: DeviceModelRecord) => void,
 ): Column<DeviceModelRecord>[] {
   const t = useTexts()
-  const common = useCommon()
   const may = useMay()
   const columns: Column<DeviceModelRecord>[] = [
     {
@@ -153,45 +130,26 @@ function useColumns(
         <Picture key={productPictureUrl} url={productPictureUrl} alt={t('pictureOf', { name: modelName })} size={36} />
       ),
     },
-    {
-      key: 'serialPrefix',
-      title: t('serialPrefix'),
-      dataIndex: 'serialPrefix',
-      className: 'mono',
-      isFixed: true,
-      most: 160,
-    },
-    { key: 'modelName', title: t('modelName'), dataIndex: 'modelName', isFixed: true, most: 160 },
+    { key: 'serialPrefix', title: t('serialPrefix'), className: 'mono', isFixed: true, most: 160 },
+    { key: 'modelName', title: t('modelName'), isFixed: true, most: 160 },
     {
       key: 'deviceTypeName',
       title: t('deviceTypeName'),
       most: 160,
-      render: (_, model) => model.deviceTypeName ?? common('unknown'),
+      render: (_, model) => model.deviceTypeName ?? t('unknown'),
     },
-    {
-      key: 'deviceType',
-      title: t('deviceType'),
-      most: 120,
-      render: (_, model) => model.deviceType ?? common('unknown'),
-    },
-    { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number' },
+    { key: 'deviceType', title: t('type'), most: 120, render: (_, model) => model.deviceType ?? t('unknown') },
+    { key: 'createTime', title: t('createTime'), className: 'number' },
   ]
   if (!may(saveDeviceModel)) return columns
   return [
     ...columns,
     {
       key: 'actions',
-      title: common('actions'),
+      title: t('actions'),
       isFixed: true,
       render: (_, model) => (
-        <span style={{ display: 'inline-flex', gap: 8 }}>
-          <Button size="small" aria-label={`${common('edit')} ${model.serialPrefix}`} onClick={() => edit(model)}>
-            {common('edit')}
-          </Button>
-          <Button size="small" aria-label={`${common('delete')} ${model.serialPrefix}`} onClick={() => remove(model)}>
-            {common('delete')}
-          </Button>
-        </span>
+        <RowButtons name={model.serialPrefix} edit={() => edit(model)} remove={() => remove(model)} />
       ),
     },
   ]
@@ -231,21 +189,20 @@ async function findModel(serialPrefix: string): Promise<DeviceModelRecord | unde
 
 function ModelForm({ model, close }: { model: DeviceModelRecord | undefined; close: () => void }) {
   const t = useTexts()
-  const common = useCommon()
   const [form] = Form.useForm<Entered>()
   const save = useWrite(saveDeviceModel)
   /** The model that a save would replace, once the user was warned. The warning is valid only for this prefix. */
   const [found, setFound] = useState<DeviceModelRecord>()
   const typedPrefix = Form.useWatch('serialPrefix', form)?.trim()
   const replaced = found?.serialPrefix === typedPrefix ? found : undefined
-  const needed = { required: true, whitespace: true, message: common('required') }
+  const needed = { required: true, whitespace: true, message: t('required') }
   const atMost = (max: number) => ({ max, message: t('tooLong', { max }) })
   const [pictureUrl, setPictureUrl] = useState(model?.productPictureUrl ?? '')
   const labels = {
     serialPrefix: t('serialPrefix'),
     modelName: t('modelName'),
     productPictureUrl: t('productPictureUrl'),
-    deviceType: t('deviceType'),
+    deviceType: t('type'),
     deviceTypeName: t('deviceTypeName'),
   }
 
@@ -263,19 +220,11 @@ function ModelForm({ model, close }: { model: DeviceModelRecord | undefined; clo
       valuesOf={() => valuesOf(model)}
       send={send}
       onSaved={close}
-      verb={replaced === undefined ? common('save') : t('replace')}
+      verb={replaced === undefined ? t('save') : t('replace')}
       back={close}
       fieldNames={labels}
     >
-      {replaced && (
-        <Alert
-          type="warning"
-          showIcon
-          role="alert"
-          style={{ marginBottom: 16 }}
-          title={t('taken', { name: replaced.modelName })}
-        />
-      )}
+      {replaced && <Note type="warning" words={t('taken', { name: replaced.modelName })} />}
       <Form.Item
         name="serialPrefix"
         label={labels.serialPrefix}
@@ -285,7 +234,7 @@ function ModelForm({ model, close }: { model: DeviceModelRecord | undefined; clo
           {
             pattern: new RegExp(serialPattern, 'u'),
             transform: (text) => text.trim(),
-            message: t('hasSpace', { max: lengths.serial }),
+            message: t('badSerial', { max: lengths.serial }),
           },
         ]}
       >
@@ -309,7 +258,7 @@ function ModelForm({ model, close }: { model: DeviceModelRecord | undefined; clo
         <Input autoComplete="off" inputMode="url" onBlur={({ target }) => setPictureUrl(target.value.trim())} />
       </Form.Item>
       {/* Its space is reserved, so that the buttons below do not move away from under a click. */}
-      <div style={{ marginBottom: 16 }}>
+      <div className="spaced">
         <Picture key={pictureUrl} url={pictureUrl} alt={t('picture')} size={96} />
       </div>
     </RecordForm>

@@ -1,4 +1,3 @@
-import { Empty } from 'antd'
 import { Link } from 'react-router'
 import type { Static } from 'typebox'
 import type { FindingRecord } from '../../../src/service/contract.ts'
@@ -9,6 +8,7 @@ import { useMay } from '../api/session.tsx'
 import { eventsOnly } from '../deliveries/filter.ts'
 import { paths } from '../paths.ts'
 import { useSentences, valuesOf } from '../service/sentences.ts'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { Rows } from '../ui/table/rows.tsx'
 import { grouped } from '../ui/text/number.ts'
 import { State } from '../ui/text/status.tsx'
@@ -35,11 +35,11 @@ export function Attention({ findings, counts }: AttentionProps) {
         isSmall
         rowKey={(finding) => JSON.stringify(finding)}
         rows={findings}
-        empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noTroubles')} />}
+        empty={<Nothing words={t('noTroubles')} />}
         columns={[
           {
             key: 'type',
-            title: t('type'),
+            title: t('event'),
             most: 300,
             render: (_, finding) => {
               const to = lead(finding)
@@ -98,9 +98,7 @@ function Rest({ findings, counts }: AttentionProps) {
   if (links.length === 0) return null
   return (
     <>
-      <p className="faint" style={{ marginBottom: 4 }}>
-        {t('mostShown', { count: mostShown })}
-      </p>
+      <p className="faint spaced-little">{t('mostShown', { count: mostShown })}</p>
       <ul style={{ margin: 0, paddingInlineStart: 20 }}>
         {links.map(({ key, count = 0, to }) => (
           <li key={key}>

@@ -186,7 +186,7 @@ function Pointed({ day, index }: { day: Day; index: number }) {
         <br />
         {t('sitesCreated')} {grouped(sumOf(day.sites, hour))}
         <br />
-        {t('refusals')} {grouped(sumOf(day.refusals, hour))}
+        {t('refusedRequests')} {grouped(sumOf(day.refusals, hour))}
       </span>
     </span>
   )

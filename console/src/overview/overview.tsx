@@ -1,4 +1,3 @@
-import { Empty } from 'antd'
 import { useDeferredValue } from 'react'
 import { Link, Navigate } from 'react-router'
 import type { Static } from 'typebox'
@@ -10,6 +9,7 @@ import { eventsOnly } from '../deliveries/filter.ts'
 import { Paused } from '../deliveries/waiting.tsx'
 import { SubjectLink } from '../events/subject-link.tsx'
 import { paths } from '../paths.ts'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { RefusalResult } from '../ui/page/refusal.tsx'
 import { Rows } from '../ui/table/rows.tsx'
@@ -45,7 +45,7 @@ function Overview() {
   return (
     <PageFrame operation={getOverview} beside={<CountedAt overview={data} />}>
       {data?.callbacks === 'paused' && <Paused />}
-      <div className="grid-cards grid-cards-full" style={{ marginBottom: 16 }}>
+      <div className="grid-cards grid-cards-full spaced">
         <Figure name={t('sites')} value={counts?.sites} to={paths.sites()}>
           {counts && counts.sitesWithoutDevices > 0 && (
             <Link to={paths.sites({ hasDevices: 'false' })}>
@@ -137,7 +137,7 @@ function CountedAt({ overview }: { overview: Static<typeof getOverview.data> | u
 function Minutes({ overview: { minutes, online } }: { overview: Static<typeof getOverview.data> }) {
   const t = useTexts()
   if (minutes.length === 0 && !online.some(({ devicesOnline }) => devicesOnline > 0)) {
-    return <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('chartEmpty')} />
+    return <Nothing words={t('chartEmpty')} />
   }
   const sum = (read: (minute: (typeof minutes)[number]) => number) =>
     minutes.reduce((total, minute) => total + read(minute), 0)
@@ -158,25 +158,20 @@ function NewestEvents({ events }: { events: AuditRecord[] }) {
       isSmall
       rowKey={keyOf}
       rows={events}
-      empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noEvents')} />}
+      empty={<Nothing words={t('noEvents')} />}
       columns={[
-        { key: 'time', title: t('time'), dataIndex: 'time', className: 'number' },
+        { key: 'time', title: t('time'), className: 'number' },
         {
           key: 'type',
-          title: t('type'),
+          title: t('event'),
           render: (_, event) => (
             <Link to={paths.events({ tab: 'audit', ...eventInAddress(event) })} title={event.type}>
               {words(event.type)}
             </Link>
           ),
         },
-        {
-          key: 'subject',
-          title: t('subject'),
-          most: 120,
-          render: (_, event) => <SubjectLink event={event} />,
-        },
-        actorColumn(t('actor')),
+        { key: 'subject', title: t('subject'), most: 120, render: (_, event) => <SubjectLink event={event} /> },
+        actorColumn(t('by')),
       ]}
     />
   )

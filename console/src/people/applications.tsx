@@ -1,8 +1,8 @@
 import { Select } from 'antd'
+import { useCommon } from '../language/index.ts'
 import { applicationOption, useApplicationSearch } from '../ui/filter/application-search.tsx'
 import { NothingFound } from '../ui/filter/typed-search.tsx'
 import { ApplicationLabel } from '../ui/text/application-name.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 
 interface ApplicationsPickerProps {
   id?: string

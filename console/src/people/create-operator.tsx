@@ -5,7 +5,6 @@ import { everyRole, type Role } from '../../../src/vocabulary/roles.ts'
 import { useWrite } from '../api/api.ts'
 import { FormDrawer } from '../ui/form/form-drawer.tsx'
 import { RecordForm } from '../ui/form/record-form.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { ApplicationsPicker } from './applications.tsx'
 import { useFrame } from './frame.tsx'
 import { NameField } from './name-field.tsx'
@@ -38,7 +37,6 @@ export function CreateOperator({ isOpen, onClose, onCreated }: CreateOperatorPro
 
 function CreateForm({ onCreated, onClose }: Pick<CreateOperatorProps, 'onCreated' | 'onClose'>) {
   const t = useTexts()
-  const common = useCommon()
   const [form] = Form.useForm<Entered>()
   const chosenRole = Form.useWatch('role', form)
   const entry = Form.useWatch('entry', form)
@@ -67,13 +65,11 @@ function CreateForm({ onCreated, onClose }: Pick<CreateOperatorProps, 'onCreated
         </Form.Item>
       )}
       <Form.Item name="entry" label={t('entry')}>
-        <Radio.Group style={{ display: 'grid', gap: 8 }}>
+        <Radio.Group className="stacked">
           {(['link', 'password'] as const).map((value) => (
             <Radio key={value} value={value} styles={{ icon: { alignSelf: 'flex-start', marginTop: 3 } }}>
               <div>{t(value === 'link' ? 'entryLink' : 'entryPassword')}</div>
-              <div className="faint" style={{ fontSize: 13 }}>
-                {t(value === 'link' ? 'entryLinkWords' : 'entryPasswordWords')}
-              </div>
+              <div className="faint small">{t(value === 'link' ? 'entryLinkWords' : 'entryPasswordWords')}</div>
             </Radio>
           ))}
         </Radio.Group>
@@ -83,8 +79,8 @@ function CreateForm({ onCreated, onClose }: Pick<CreateOperatorProps, 'onCreated
           name="password"
           label={t('password')}
           rules={[
-            { required: true, message: common('required') },
-            { ...passwordLengths, message: common('passwordLength', passwordLengths) },
+            { required: true, message: t('required') },
+            { ...passwordLengths, message: t('passwordLength', passwordLengths) },
           ]}
         >
           <Input.Password autoComplete="new-password" />

@@ -21,7 +21,7 @@ interface EditOperatorProps {
 export function EditOperator({ id, name, onClose }: EditOperatorProps) {
   const t = useTexts()
   return (
-    <FormDrawer isOpen={id !== undefined} onClose={onClose} title={t('editOperator', { name })}>
+    <FormDrawer isOpen={id !== undefined} onClose={onClose} title={t('editName', { name })}>
       {id !== undefined && <Editing id={id} onClose={onClose} />}
     </FormDrawer>
   )

@@ -1,4 +1,4 @@
-import { Alert, Form, Select } from 'antd'
+import { Form, Select } from 'antd'
 import { type ReactNode, useState } from 'react'
 import {
   handOverOperatorKey,
@@ -10,6 +10,7 @@ import { pageViews, type ViewedPage } from '../../../src/people/views/contract.t
 import { useRead, useWrite } from '../api/api.ts'
 import { Confirm } from '../ui/dialog/confirm.tsx'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { useListNames } from '../views/list-names.ts'
 import { useTexts } from './texts.ts'
 
@@ -35,7 +36,7 @@ function OwnerPicker({ except, value, onChange, isOptional = false, ownsKeys = t
         showSearch={{ filterOption: false, onSearch: setName }}
         aria-label={t('newOwner')}
         allowClear={isOptional}
-        style={{ width: '100%' }}
+        className="full-width"
         value={value ?? null}
         onChange={(chosen: number | null | undefined) => onChange(chosen ?? undefined)}
         options={owners.map(({ id, name, role }) => ({
@@ -128,11 +129,9 @@ export function Held({ leaving, isDeleted = false }: HeldProps) {
       </List>
       <OwnerPicker isOptional ownsKeys={keys.length > 0} except={operatorId} value={owner} onChange={setOwner} />
       {owner === undefined && (
-        <Alert
+        <Note
           type="warning"
-          showIcon
-          style={{ marginBottom: 12 }}
-          title={
+          words={
             <>
               {keys.length > 0 && <div>{t(isDeleted ? 'keysGo' : 'keysRest')}</div>}
               {views.length > 0 && <div>{t(isDeleted ? 'viewsGo' : 'viewsRest')}</div>}
@@ -146,5 +145,5 @@ export function Held({ leaving, isDeleted = false }: HeldProps) {
 
 function List({ children }: { children: ReactNode[] }) {
   if (children.length === 0) return null
-  return <ul style={{ maxHeight: 160, overflow: 'auto', paddingInlineStart: 20 }}>{children}</ul>
+  return <ul className="refused-list">{children}</ul>
 }

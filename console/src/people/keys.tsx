@@ -1,4 +1,4 @@
-import { Button, DatePicker, Empty, Form, Space } from 'antd'
+import { Button, DatePicker, Form, Space } from 'antd'
 import dayjs, { type Dayjs } from 'dayjs'
 import { useState } from 'react'
 import type { Static } from 'typebox'
@@ -14,16 +14,15 @@ import {
 } from '../../../src/people/operators/contract.ts'
 import { useRead, useWrite } from '../api/api.ts'
 import { Confirm } from '../ui/dialog/confirm.tsx'
-import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { useFilters } from '../ui/filter/filters.tsx'
 import { FormDrawer } from '../ui/form/form-drawer.tsx'
 import { RecordForm } from '../ui/form/record-form.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { leastForNames } from '../ui/table/rows.tsx'
 import { SecretOnce } from '../ui/text/secret.tsx'
 import { useServiceZone } from '../ui/text/service-zone.ts'
 import { State } from '../ui/text/status.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { useFrame } from './frame.tsx'
 import { HandOver } from './hand-over.tsx'
 import { NameField } from './name-field.tsx'
@@ -35,8 +34,8 @@ type Made = Static<typeof createOperatorKey.data>
 /** The operator keys, by which programs act for the platform. */
 export function Keys() {
   const t = useTexts()
-  const common = useCommon()
-  const { values, clear, isNarrowed } = useFilters(['operatorId'] as const)
+  const filters = useFilters(['operatorId'] as const)
+  const { values } = filters
   const { operatorId } = values
   const owner = useRead(getOperator, { id: Number(operatorId) }, { enabled: operatorId !== '' })
   const [isCreating, setCreating] = useState(false)
@@ -50,8 +49,8 @@ export function Keys() {
         {operatorId !== '' && (
           <span>
             {t('onlyKeysOf', { name: owner.data?.name ?? operatorId })}{' '}
-            <Button size="small" onClick={() => clear()}>
-              {common('clearFilters')}
+            <Button size="small" onClick={filters.clear}>
+              {t('clearFilters')}
             </Button>
           </span>
         )}
@@ -66,9 +65,8 @@ export function Keys() {
         input={values}
         columns={columns}
         rowKey={({ id }) => id}
-        isNarrowed={isNarrowed()}
-        clear={() => clear()}
-        empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noKeys')} />}
+        filters={filters}
+        empty={<Nothing words={t('noKeys')} />}
       />
       <FormDrawer isOpen={isCreating} onClose={() => setCreating(false)} title={t('newKey')}>
         <CreateKey
@@ -80,8 +78,8 @@ export function Keys() {
         />
       </FormDrawer>
       <SecretOnce
-        title={t('keyTitle', { name: made?.name ?? '' })}
-        secrets={made && { [t('key')]: made.operatorKey }}
+        title={t('keyNamed', { name: made?.name ?? '' })}
+        secrets={made && { [t('operatorKey')]: made.operatorKey }}
         onClose={() => setMade(undefined)}
       />
       <RevokeKey operatorKey={chosen} onClose={() => setChosen(undefined)} />
@@ -95,9 +93,8 @@ function useColumns(
   handOver: (key: OperatorKeyRecord) => void,
 ): Column<OperatorKeyRecord>[] {
   const t = useTexts()
-  const common = useCommon()
   return [
-    { key: 'name', title: t('name'), dataIndex: 'name', isFixed: true, most: 160, least: leastForNames },
+    { key: 'name', title: t('name'), isFixed: true, most: 160, least: leastForNames },
     { key: 'role', title: t('role'), render: (_, { role }) => t(`role_${role}` as 'role_admin') },
     {
       key: 'status',
@@ -111,11 +108,11 @@ function useColumns(
       title: t('owner'),
       most: 140,
       least: leastForNames,
-      render: (_, { operatorName }) => operatorName ?? <span className="faint">{t('noOwner')}</span>,
+      render: (_, { operatorName }) => operatorName ?? <span className="faint">{t('nothing')}</span>,
     },
-    { key: 'createdBy', title: t('createdBy'), dataIndex: 'createdBy', className: 'mono', isExtra: true },
-    { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number', isExtra: 1440 },
-    { key: 'expireTime', title: t('expireTime'), dataIndex: 'expireTime', className: 'number' },
+    { key: 'createdBy', title: t('createdBy'), className: 'mono', isExtra: true },
+    { key: 'createTime', title: t('createTime'), className: 'number', isExtra: 1440 },
+    { key: 'expireTime', title: t('expireTime'), className: 'number' },
     {
       key: 'lastUseTime',
       title: t('lastUse'),
@@ -124,7 +121,7 @@ function useColumns(
     },
     {
       key: 'actions',
-      title: common('actions'),
+      title: t('actions'),
       isFixed: true,
       render: (_, key) => (
         <Space>
@@ -175,7 +172,7 @@ function CreateKey({ onCreated, onClose }: { onCreated: (made: Made) => void; on
         <DatePicker
           showTime={{ defaultValue: dayjs('00:00:00', 'HH:mm:ss') }}
           format="YYYY-MM-DD HH:mm:ss"
-          style={{ width: '100%' }}
+          className="full-width"
           // Enter in this field accepts the time; it must not submit the form.
           onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
         />
@@ -200,10 +197,8 @@ function RevokeKey({ operatorKey, onClose }: RevokeKeyProps) {
       verb={t('revoke')}
       isDangerous
       typed={name}
-      run={async () => {
-        await revoke.mutateAsync({ input: { id } })
-        showSuccess(t('revoked', { name }))
-      }}
+      run={() => revoke.mutateAsync({ input: { id } })}
+      done={t('revoked', { name })}
       onClose={onClose}
     >
       <p>{t('revokeWords')}</p>

@@ -1,5 +1,5 @@
 import { EllipsisOutlined } from '@ant-design/icons'
-import { Button, Empty, Space } from 'antd'
+import { Button, Space } from 'antd'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import {
@@ -14,15 +14,14 @@ import { useWrite } from '../api/api.ts'
 import { paths } from '../paths.ts'
 import { Confirm } from '../ui/dialog/confirm.tsx'
 import { Dropdown } from '../ui/dialog/dropdown.tsx'
-import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
 import { ChoiceFilter, TextFilter, useFilters } from '../ui/filter/filters.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { leastForNames } from '../ui/table/rows.tsx'
 import { ApplicationName } from '../ui/text/application-name.tsx'
 import { SecretOnce } from '../ui/text/secret.tsx'
 import { State } from '../ui/text/status.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { FilterBar } from '../views/filter-bar.tsx'
 import { CreateOperator } from './create-operator.tsx'
 import { EditOperator } from './edit-operator.tsx'
@@ -43,13 +42,13 @@ interface SetUp {
 /** The accounts of people. */
 export function Operators() {
   const t = useTexts()
-  const { values, set, clear, isNarrowed } = useFilters(['name', 'role', 'status', 'appId'] as const)
+  const filters = useFilters(['name', 'role', 'status', 'appId'] as const)
+  const { values, of } = filters
   const [dialog, setDialog] = useState<OpenDialog>()
   const [setUp, setSetUp] = useState<SetUp>()
   const columns = useColumns(setDialog)
   const close = () => setDialog(undefined)
   const operator = dialog === undefined || dialog.kind === 'create' ? undefined : dialog.operator
-  const chosen = (kind: OpenDialog['kind']) => (dialog?.kind === kind ? operator : undefined)
   return (
     <section className="card">
       <FilterBar
@@ -61,11 +60,10 @@ export function Operators() {
           </Button>
         }
       >
-        <TextFilter label={t('name')} value={values.name} onChange={(name) => set({ name })} />
+        <TextFilter label={t('name')} {...of('name')} />
         <ChoiceFilter
           label={t('role')}
-          value={values.role}
-          onChange={(role) => set({ role })}
+          {...of('role')}
           choices={(['admin', 'operator', 'viewer', 'developer'] as const).map((value) => ({
             value,
             label: t(`role_${value}`),
@@ -73,14 +71,13 @@ export function Operators() {
         />
         <ChoiceFilter
           label={t('status')}
-          value={values.status}
-          onChange={(status) => set({ status })}
+          {...of('status')}
           choices={[
             { value: '1', label: t('active') },
             { value: '2', label: t('disabled') },
           ]}
         />
-        <ApplicationFilter isOptional value={values.appId} onChange={(appId) => set({ appId })} />
+        <ApplicationFilter isOptional {...of('appId')} />
       </FilterBar>
       <Records
         name="operators"
@@ -88,9 +85,8 @@ export function Operators() {
         input={values}
         columns={columns}
         rowKey={({ id }) => id}
-        isNarrowed={isNarrowed()}
-        clear={() => clear()}
-        empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noOperators')} />}
+        filters={filters}
+        empty={<Nothing words={t('noOperators')} />}
       />
       <CreateOperator
         isOpen={dialog?.kind === 'create'}
@@ -100,11 +96,14 @@ export function Operators() {
           if (!made.isSetUp) setSetUp(made)
         }}
       />
-      <EditOperator id={chosen('edit')?.id} name={operator?.name ?? ''} onClose={close} />
-      <ResetOperator operator={chosen('reset')} onClose={close} onReset={setSetUp} />
-      <ResetFactor operator={chosen('resetFactor')} onClose={close} />
-      <Unlink operator={chosen('unlink')} onClose={close} />
-      <DeleteOperator operator={chosen('delete')} onClose={close} />
+      <EditOperator
+        id={dialog?.kind === 'edit' ? operator?.id : undefined}
+        name={operator?.name ?? ''}
+        onClose={close}
+      />
+      {operator && dialog && dialog.kind !== 'create' && dialog.kind !== 'edit' && (
+        <Deed deed={dialog.kind} operator={operator} onClose={close} onReset={setSetUp} />
+      )}
       <SecretOnce
         title={t('linkTitle', { name: setUp?.name ?? '' })}
         secrets={
@@ -120,18 +119,22 @@ export function Operators() {
 
 function useColumns(start: (dialog: OpenDialog) => void): Column<OperatorRecord>[] {
   const t = useTexts()
-  const common = useCommon()
   return [
-    { key: 'name', title: t('name'), dataIndex: 'name', isFixed: true, most: 200, least: leastForNames },
-    { key: 'id', title: 'ID', dataIndex: 'id', className: 'number', isExtra: true },
+    { key: 'name', title: t('name'), isFixed: true, most: 200, least: leastForNames },
+    { key: 'id', title: 'ID', className: 'number', isExtra: true },
     { key: 'role', title: t('role'), render: (_, { role }) => t(`role_${role}` as 'role_admin') },
     { key: 'status', title: t('status'), render: (_, operator) => <AccountState operator={operator} /> },
-    { key: 'signsInBy', title: t('signsInBy'), isExtra: 1440, render: (_, operator) => <WaysIn operator={operator} /> },
+    {
+      key: 'signsInBy',
+      title: t('signInMethod'),
+      isExtra: 1440,
+      render: (_, operator) => <WaysIn operator={operator} />,
+    },
     {
       key: 'secondFactor',
       title: t('secondFactor'),
       render: (_, { hasSecondFactor }) =>
-        hasSecondFactor ? <State tone="good">{t('hasFactor')}</State> : <span className="faint">{t('noFactor')}</span>,
+        hasSecondFactor ? <State tone="good">{t('hasFactor')}</State> : <span className="faint">{t('nothing')}</span>,
     },
     { key: 'applications', title: t('applications'), render: (_, operator) => <Memberships operator={operator} /> },
     {
@@ -142,8 +145,7 @@ function useColumns(start: (dialog: OpenDialog) => void): Column<OperatorRecord>
     },
     {
       key: 'createTime',
-      title: common('createTime'),
-      dataIndex: 'createTime',
+      title: t('createTime'),
       className: 'number',
       // Hidden by default: with this column, the actions would not fit into a window of usual width.
       isExtra: true,
@@ -169,14 +171,14 @@ function useColumns(start: (dialog: OpenDialog) => void): Column<OperatorRecord>
     },
     {
       key: 'actions',
-      title: common('actions'),
+      title: t('actions'),
       isFixed: true,
       render: (_, operator) => {
         const { name } = operator
         return (
           <Space size={4}>
-            <Button size="small" aria-label={t('editOf', { name })} onClick={() => start({ kind: 'edit', operator })}>
-              {common('edit')}
+            <Button size="small" aria-label={t('editName', { name })} onClick={() => start({ kind: 'edit', operator })}>
+              {t('edit')}
             </Button>
             <MoreDeeds operator={operator} start={start} />
           </Space>
@@ -190,14 +192,13 @@ function useColumns(start: (dialog: OpenDialog) => void): Column<OperatorRecord>
 function MoreDeeds({ operator, start }: { operator: OperatorRecord; start: (dialog: OpenDialog) => void }) {
   const t = useTexts()
   const { name, source, isLinked, hasSecondFactor } = operator
-  const common = useCommon()
   const deed = (kind: DeedOnAccount, label: string, isOffered = true, danger = false) =>
     isOffered ? [{ key: kind, label, danger, onClick: () => start({ kind, operator }) }] : []
   const items = [
     ...deed('reset', t('reset'), source === 1),
     ...deed('resetFactor', t('resetFactor'), hasSecondFactor),
     ...deed('unlink', t('unlink'), isLinked && source === 1),
-    ...deed('delete', common('delete'), true, true),
+    ...deed('delete', t('delete'), true, true),
   ]
   return (
     <Dropdown menu={{ items }}>
@@ -212,7 +213,7 @@ function WaysIn({ operator: { source, isLinked } }: { operator: OperatorRecord }
   if (source === 2) return t('bySignOn')
   return (
     <>
-      <div>{t('byPassword')}</div>
+      <div>{t('password')}</div>
       {isLinked && <div>{t('bySignOn')}</div>}
     </>
   )
@@ -229,8 +230,8 @@ const mostNames = 2
 
 function Memberships({ operator: { role, appIds } }: { operator: OperatorRecord }) {
   const t = useTexts()
-  if (role !== 'developer') return <span className="faint">{t('everyApplication')}</span>
-  if (appIds.length === 0) return <State tone="warn">{t('noApplication')}</State>
+  if (role !== 'developer') return <span className="faint">{t('all')}</span>
+  if (appIds.length === 0) return <State tone="warn">{t('nothing')}</State>
   if (appIds.length > mostNames) return t('applicationCount', { count: appIds.length })
   return appIds.map((appId) => (
     <div key={appId}>
@@ -240,103 +241,52 @@ function Memberships({ operator: { role, appIds } }: { operator: OperatorRecord 
 }
 
 interface DeedProps {
-  /** The dialog is closed while it is undefined. */
-  operator: OperatorRecord | undefined
+  deed: Exclude<DeedOnAccount, 'edit'>
+  operator: OperatorRecord
   onClose: () => void
+  onReset: (setUp: SetUp) => void
 }
 
-function ResetOperator({ operator, onClose, onReset }: DeedProps & { onReset: (setUp: SetUp) => void }) {
+/** Asks before something is done to an account that it can hardly take back. */
+function Deed({ deed, operator: { id, name, role }, onClose, onReset }: DeedProps) {
   const t = useTexts()
-  const reset = useWrite(resetOperator)
-  const { id = 0, name = '' } = operator ?? {}
+  const [reset, resetFactor] = [useWrite(resetOperator), useWrite(resetSecondFactors)]
+  const [unlink, remove] = [useWrite(unlinkSignOn), useWrite(deleteOperator)]
+  const leaving = useLeaving(deed === 'delete' ? id : undefined)
+  const asked = {
+    reset: {
+      title: t('resetTitle', { name }),
+      words: t('resetWords', { name }),
+      run: async () => onReset(await reset.mutateAsync({ input: { id } })),
+    },
+    resetFactor: {
+      title: t('resetFactorTitle', { name }),
+      words: t('resetFactorWords', { name }),
+      wantsReason: true,
+      run: (reason: string) => resetFactor.mutateAsync({ input: { id, reason } }),
+      done: t('factorReset', { name }),
+    },
+    unlink: {
+      title: t('unlinkTitle', { name }),
+      words: t('unlinkWords', { name }),
+      run: () => unlink.mutateAsync({ input: { id } }),
+      done: t('unlinked', { name }),
+    },
+    delete: {
+      title: t('deleteName', { name }),
+      words: t('deleteWords', { name }),
+      typed: name,
+      fieldNames: { handOverTo: t('newOwner') },
+      run: () => remove.mutateAsync({ input: { id, ...leaving.input } }),
+      done: t('deleted', { name }),
+    },
+  }
+  const { words, ...question } = asked[deed]
   return (
-    <Confirm
-      isOpen={operator !== undefined}
-      title={t('resetTitle', { name })}
-      verb={t('reset')}
-      isDangerous
-      run={async () => onReset(await reset.mutateAsync({ input: { id } }))}
-      onClose={onClose}
-    >
-      <p>{t('resetWords', { name })}</p>
-      {operator?.role === 'admin' && (
-        <p>
-          {t('adminWords')} {t('lastAdminWords')}
-        </p>
-      )}
-    </Confirm>
-  )
-}
-
-function ResetFactor({ operator, onClose }: DeedProps) {
-  const t = useTexts()
-  const reset = useWrite(resetSecondFactors)
-  const { id = 0, name = '' } = operator ?? {}
-  return (
-    <Confirm
-      isOpen={operator !== undefined}
-      title={t('resetFactorTitle', { name })}
-      verb={t('resetFactor')}
-      isDangerous
-      wantsReason
-      run={async (reason) => {
-        await reset.mutateAsync({ input: { id, reason } })
-        showSuccess(t('factorReset', { name }))
-      }}
-      onClose={onClose}
-    >
-      <p>{t('resetFactorWords', { name })}</p>
-    </Confirm>
-  )
-}
-
-function Unlink({ operator, onClose }: DeedProps) {
-  const t = useTexts()
-  const unlink = useWrite(unlinkSignOn)
-  const { id = 0, name = '' } = operator ?? {}
-  return (
-    <Confirm
-      isOpen={operator !== undefined}
-      title={t('unlinkTitle', { name })}
-      verb={t('unlink')}
-      isDangerous
-      run={async () => {
-        await unlink.mutateAsync({ input: { id } })
-        showSuccess(t('unlinked', { name }))
-      }}
-      onClose={onClose}
-    >
-      <p>{t('unlinkWords', { name })}</p>
-    </Confirm>
-  )
-}
-
-function DeleteOperator({ operator, onClose }: DeedProps) {
-  const t = useTexts()
-  const common = useCommon()
-  const remove = useWrite(deleteOperator)
-  const { id = 0, name = '' } = operator ?? {}
-  const leaving = useLeaving(operator?.id)
-  return (
-    <Confirm
-      isOpen={operator !== undefined}
-      title={t('deleteTitle', { name })}
-      verb={common('delete')}
-      isDangerous
-      typed={name}
-      run={async () => {
-        await remove.mutateAsync({ input: { id, ...leaving.input } })
-        showSuccess(t('deleted', { name }))
-      }}
-      fieldNames={{ handOverTo: t('newOwner') }}
-      onClose={() => {
-        leaving.setOwner(undefined)
-        onClose()
-      }}
-    >
-      <p>{t('deleteWords', { name })}</p>
-      <Held leaving={leaving} isDeleted />
-      {operator?.role === 'admin' && (
+    <Confirm isOpen verb={t(deed)} isDangerous {...question} onClose={onClose}>
+      <p>{words}</p>
+      {deed === 'delete' && <Held leaving={leaving} isDeleted />}
+      {role === 'admin' && (deed === 'reset' || deed === 'delete') && (
         <p>
           {t('adminWords')} {t('lastAdminWords')}
         </p>

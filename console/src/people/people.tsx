@@ -23,7 +23,11 @@ export function Page() {
       <Parts
         label={t('tabs')}
         current={tab}
-        parts={tabs.map((key) => ({ key, title: t(key), path: paths.people({ tab: key }) }))}
+        parts={tabs.map((key) => ({
+          key,
+          title: t(key === 'operators' ? 'accounts' : key),
+          path: paths.people({ tab: key }),
+        }))}
       />
       {contents[tab]}
     </PageFrame>

@@ -22,14 +22,12 @@ export function RoleChoice<Offered extends Role>(props: RoleChoiceProps<Offered>
       value={value}
       disabled={isDisabled}
       onChange={({ target }) => onChange?.(target.value)}
-      style={{ display: 'grid', gap: 8 }}
+      className="stacked"
     >
       {roles.map((role) => (
         <Radio key={role} value={role} styles={{ icon: { alignSelf: 'flex-start', marginTop: 3 } }}>
           <div>{t(`role_${role}`)}</div>
-          <div className="faint" style={{ fontSize: 13 }}>
-            {words(role)}
-          </div>
+          <div className="faint small">{words(role)}</div>
         </Radio>
       ))}
     </Radio.Group>

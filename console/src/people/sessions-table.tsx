@@ -4,10 +4,8 @@ import { deleteSession, pageSessions, type SessionRecord } from '../../../src/pe
 import { useWrite } from '../api/api.ts'
 import { useSession } from '../api/session.tsx'
 import { Confirm } from '../ui/dialog/confirm.tsx'
-import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { State } from '../ui/text/status.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { readUserAgent } from '../words/user-agent.ts'
 import { useTexts } from './texts.ts'
 
@@ -18,12 +16,11 @@ interface SessionsTableProps {
   input: Record<string, unknown>
   /** Whether all sessions are the user's own; the table then has no column of their owners. */
   isOwn?: boolean
-  isNarrowed?: boolean
-  clear?: () => void
+  filters?: { isNarrowed: boolean; clear: () => void }
 }
 
 /** Sessions, each with a button to end it. The current one ends by signing out. */
-export function SessionsTable({ name, input, isOwn = false, isNarrowed, clear }: SessionsTableProps) {
+export function SessionsTable({ name, input, isOwn = false, filters }: SessionsTableProps) {
   const t = useTexts()
   const end = useWrite(deleteSession)
   const [chosen, setChosen] = useState<SessionRecord>()
@@ -36,18 +33,15 @@ export function SessionsTable({ name, input, isOwn = false, isNarrowed, clear }:
         input={input}
         columns={columns}
         rowKey={({ id }) => id ?? 0}
-        isNarrowed={isNarrowed}
-        clear={clear}
+        filters={filters}
       />
       <Confirm
         isOpen={chosen !== undefined}
         title={t('endTitle', { name: chosen?.name ?? '' })}
         verb={t('end')}
         isDangerous
-        run={async () => {
-          await end.mutateAsync({ input: { id: chosen?.id ?? null } })
-          showSuccess(t('ended'))
-        }}
+        run={() => end.mutateAsync({ input: { id: chosen?.id ?? null } })}
+        done={t('ended')}
         onClose={() => setChosen(undefined)}
       >
         <p>{t('endWords')}</p>
@@ -58,15 +52,10 @@ export function SessionsTable({ name, input, isOwn = false, isNarrowed, clear }:
 
 function useColumns(isOwn: boolean, choose: (session: SessionRecord) => void): Column<SessionRecord>[] {
   const t = useTexts()
-  const common = useCommon()
   const { id: own } = useSession()
   const holder: Column<SessionRecord>[] = [
-    { key: 'name', title: t('who'), dataIndex: 'name', isFixed: true, most: 200 },
-    {
-      key: 'kind',
-      title: t('kind'),
-      render: (_, { operatorId }) => t(operatorId === null ? 'ofKey' : 'ofPerson'),
-    },
+    { key: 'name', title: t('who'), isFixed: true, most: 200 },
+    { key: 'kind', title: t('kind'), render: (_, { operatorId }) => t(operatorId === null ? 'key' : 'account') },
     { key: 'role', title: t('role'), render: (_, { role }) => t(`role_${role}` as 'role_admin') },
   ]
   return [
@@ -78,16 +67,16 @@ function useColumns(isOwn: boolean, choose: (session: SessionRecord) => void): C
     },
     {
       key: 'method',
-      title: t('method'),
+      title: t('signInMethod'),
       render: (_, { method }) => method && t(`method_${method}` as 'method_passkey'),
     },
-    { key: 'address', title: t('address'), dataIndex: 'address', className: 'mono' },
-    { key: 'createTime', title: t('began'), dataIndex: 'createTime', className: 'number' },
-    { key: 'seenTime', title: t('seen'), dataIndex: 'seenTime', className: 'number' },
-    { key: 'expireTime', title: t('ends'), dataIndex: 'expireTime', className: 'number', isExtra: true },
+    { key: 'address', title: t('ipAddress'), className: 'mono' },
+    { key: 'createTime', title: t('began'), className: 'number' },
+    { key: 'seenTime', title: t('lastUse'), className: 'number' },
+    { key: 'expireTime', title: t('expireTime'), className: 'number', isExtra: true },
     {
       key: 'actions',
-      title: common('actions'),
+      title: t('actions'),
       isFixed: true,
       render: (_, session) =>
         session.id === own ? (

@@ -1,25 +1,24 @@
 import { Button } from 'antd'
 import { useFilters } from '../ui/filter/filters.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { SessionsTable } from './sessions-table.tsx'
 import { useTexts } from './texts.ts'
 
 /** All sessions of the platform. */
 export function Sessions() {
   const t = useTexts()
-  const common = useCommon()
-  const { values, clear, isNarrowed } = useFilters(['operatorId'] as const)
+  const filters = useFilters(['operatorId'] as const)
+  const { values } = filters
   return (
     <section className="card">
       {values.operatorId !== '' && (
-        <p style={{ marginTop: 0 }}>
+        <p className="flush-above">
           {t('onlyOne', { id: values.operatorId })}{' '}
-          <Button size="small" onClick={() => clear()}>
-            {common('clearFilters')}
+          <Button size="small" onClick={filters.clear}>
+            {t('clearFilters')}
           </Button>
         </p>
       )}
-      <SessionsTable name="everySession" input={values} isNarrowed={isNarrowed()} clear={() => clear()} />
+      <SessionsTable name="everySession" input={values} filters={filters} />
     </section>
   )
 }

@@ -1,5 +1,5 @@
 import { Button } from 'antd'
-import { Suspense, useMemo, useState } from 'react'
+import { useMemo, useState } from 'react'
 import { Link } from 'react-router'
 import type { DeviceRecord } from '../../../src/devices/contract.ts'
 import {
@@ -24,8 +24,8 @@ import { PlacementHistory } from './history.tsx'
 import { Lane } from './parts.tsx'
 import { useTexts } from './texts.ts'
 
-const PlaceDialog = part(async () => ({ default: (await import('./placement-dialogs.tsx')).PlaceDialog }))
-const RemoveDialog = part(async () => ({ default: (await import('./placement-dialogs.tsx')).RemoveDialog }))
+const PlaceDialog = part(async () => (await import('./placement-dialogs.tsx')).PlaceDialog)
+const RemoveDialog = part(async () => (await import('./placement-dialogs.tsx')).RemoveDialog)
 
 /** The code of the refusal for a device without a placement. */
 const placementNotFound = 20030
@@ -52,10 +52,9 @@ export function DeviceSite({ device }: { device: DeviceRecord }) {
         <RefusalResult error={error} retry={() => void refetch()} />
       )}
       <PlacementHistory title={t('historyOfDevice')} filter={{ appId, deviceNo }} />
-      <Suspense fallback={null}>
-        {asked?.act === 'place' && <PlaceDialog appId={appId} deviceNo={deviceNo} now={asked.now} onClose={close} />}
-        {asked?.act === 'remove' && <RemoveDialog placement={asked.placement} onClose={close} />}
-      </Suspense>
+
+      {asked?.act === 'place' && <PlaceDialog appId={appId} deviceNo={deviceNo} now={asked.now} onClose={close} />}
+      {asked?.act === 'remove' && <RemoveDialog placement={asked.placement} onClose={close} />}
     </section>
   )
 }
@@ -101,7 +100,7 @@ function Somewhere({ placement, device, ask }: SomewhereProps) {
         </>
       )}
       {may(savePlacement) && (
-        <p style={{ display: 'flex', gap: 8, marginTop: 12 }}>
+        <p className="buttons spaced-above">
           <Button onClick={() => ask({ act: 'place', now: placement })}>{t('change')}</Button>
           <Button onClick={() => ask({ act: 'remove', placement })}>{t('remove')}</Button>
         </p>
@@ -126,10 +125,10 @@ function Nowhere({ appId, deviceNo, place }: NowhereProps) {
       <p>{t('nowhere')}</p>
       {nearest.length > 0 && (
         <>
-          <h3 style={{ fontSize: 14 }}>{t('nearby')}</h3>
-          <ul style={{ listStyle: 'none', padding: 0, display: 'grid', gap: 6 }}>
+          <h3 className="small-heading">{t('nearby')}</h3>
+          <ul className="plain-list stacked">
             {nearest.map(({ siteId, siteName, distanceMeters }) => (
-              <li key={siteId} style={{ display: 'flex', gap: 8, alignItems: 'center', flexWrap: 'wrap' }}>
+              <li key={siteId} className="in-a-row">
                 <Link to={paths.site(appId, siteId)}>{siteName}</Link>
                 <span className="faint">
                   {distanceMeters === null ? t('sameDistrict') : t('meters', { count: distanceMeters })}

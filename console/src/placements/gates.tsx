@@ -1,5 +1,5 @@
-import { Button, Empty } from 'antd'
-import { Suspense, useState } from 'react'
+import { Button } from 'antd'
+import { useState } from 'react'
 import { Link } from 'react-router'
 import {
   type PlacedDeviceRecord,
@@ -11,21 +11,20 @@ import type { SiteRecord } from '../../../src/sites/contract.ts'
 import { useRead } from '../api/api.ts'
 import { useMay } from '../api/session.tsx'
 import { paths } from '../paths.ts'
-import { Loading } from '../ui/page/loading.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { part } from '../ui/page/part.tsx'
-import { RefusalResult } from '../ui/page/refusal.tsx'
+import { Unread } from '../ui/page/unread.tsx'
 import { leastForNames, OneLine, Rows, type RowsColumn } from '../ui/table/rows.tsx'
 import { grouped } from '../ui/text/number.ts'
 import { HealthState, OnlineState, RunState } from '../ui/text/status.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { useDeviceFields } from '../words/fields.ts'
 import { PlacementHistory } from './history.tsx'
 import { Lane } from './parts.tsx'
 import { useTexts } from './texts.ts'
 
-const PlaceDevices = part(async () => ({ default: (await import('./place-devices.tsx')).PlaceDevices }))
-const PlaceDialog = part(async () => ({ default: (await import('./placement-dialogs.tsx')).PlaceDialog }))
-const RemoveDialog = part(async () => ({ default: (await import('./placement-dialogs.tsx')).RemoveDialog }))
+const PlaceDevices = part(async () => (await import('./place-devices.tsx')).PlaceDevices)
+const PlaceDialog = part(async () => (await import('./placement-dialogs.tsx')).PlaceDialog)
+const RemoveDialog = part(async () => (await import('./placement-dialogs.tsx')).RemoveDialog)
 
 /** The interval at which the states are read again, in milliseconds. */
 const refreshEvery = 10_000
@@ -54,16 +53,12 @@ export function Gates({ site }: { site: SiteRecord }) {
   )
   return (
     <section className="card">
-      <div style={{ display: 'flex', alignItems: 'baseline', gap: 12 }}>
-        <h2 style={{ flex: 1 }}>{t('gates')}</h2>
+      <div className="on-a-line">
+        <h2 className="grows">{t('devices')}</h2>
         {may(savePlacement) && <Button onClick={() => setAsked({ act: 'place' })}>{t('placeDevices')}</Button>}
       </div>
       {read.data === undefined ? (
-        read.error === null ? (
-          <Loading />
-        ) : (
-          <RefusalResult error={read.error} retry={() => void read.refetch()} />
-        )
+        <Unread error={read.error} refetch={read.refetch} />
       ) : (
         <>
           <GateRows gates={read.data.list.toSorted(byLane)} ask={setAsked} />
@@ -76,20 +71,18 @@ export function Gates({ site }: { site: SiteRecord }) {
         </>
       )}
       <PlacementHistory title={t('history')} filter={{ appId, siteId: id }} />
-      <Suspense fallback={null}>
-        {asked?.act === 'place' && <PlaceDevices site={site} onClose={close} />}
-        {asked?.act === 'change' && (
-          <PlaceDialog appId={appId} deviceNo={asked.gate.deviceNo} now={asked.gate} onClose={close} />
-        )}
-        {asked?.act === 'remove' && <RemoveDialog placement={asked.gate} onClose={close} />}
-      </Suspense>
+
+      {asked?.act === 'place' && <PlaceDevices site={site} onClose={close} />}
+      {asked?.act === 'change' && (
+        <PlaceDialog appId={appId} deviceNo={asked.gate.deviceNo} now={asked.gate} onClose={close} />
+      )}
+      {asked?.act === 'remove' && <RemoveDialog placement={asked.gate} onClose={close} />}
     </section>
   )
 }
 
 function GateRows({ gates, ask }: { gates: PlacedDeviceRecord[]; ask: (asked: Asked) => void }) {
   const t = useTexts()
-  const common = useCommon()
   const devices = useDeviceFields()
   const may = useMay()
   const columns: RowsColumn<PlacedDeviceRecord>[] = [
@@ -138,9 +131,9 @@ function GateRows({ gates, ask }: { gates: PlacedDeviceRecord[]; ask: (asked: As
   if (may(savePlacement) && may(removePlacement)) {
     columns.push({
       key: 'actions',
-      title: common('actions'),
+      title: t('actions'),
       render: (_, gate) => (
-        <span style={{ display: 'inline-flex', gap: 8 }}>
+        <span className="buttons">
           <Button
             size="small"
             aria-label={t('changeOf', { deviceNo: gate.deviceNo })}
@@ -161,11 +154,11 @@ function GateRows({ gates, ask }: { gates: PlacedDeviceRecord[]; ask: (asked: As
   }
   return (
     <Rows
-      label={t('gates')}
+      label={t('devices')}
       columns={columns}
       rows={gates}
       rowKey={({ deviceNo }) => deviceNo}
-      empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noGates')} />}
+      empty={<Nothing words={t('noGates')} />}
     />
   )
 }

@@ -6,7 +6,6 @@ import { paths } from '../paths.ts'
 import { Loading } from '../ui/page/loading.tsx'
 import { leastForNames, Rows, type RowsColumn } from '../ui/table/rows.tsx'
 import { Actor } from '../ui/text/actor.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { Lane } from './parts.tsx'
 import { useTexts } from './texts.ts'
 
@@ -20,7 +19,7 @@ interface HistoryProps {
 export function PlacementHistory({ title, filter }: HistoryProps) {
   const [isOpen, setOpen] = useState(false)
   return (
-    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)} style={{ marginTop: 12 }}>
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)} className="spaced-above">
       <summary>{title}</summary>
       {isOpen && <HistoryRows title={title} filter={filter} />}
     </details>
@@ -29,7 +28,6 @@ export function PlacementHistory({ title, filter }: HistoryProps) {
 
 function HistoryRows({ title, filter }: HistoryProps) {
   const t = useTexts()
-  const common = useCommon()
   const { data } = useRead(pagePlacementHistory, { ...filter, pageSize: 50 })
   if (data === undefined) return <Loading />
   const isOfSite = 'siteId' in filter
@@ -56,21 +54,21 @@ function HistoryRows({ title, filter }: HistoryProps) {
       least: leastForNames,
       render: (_, { laneType, laneName }) => <Lane {...{ laneType, laneName }} />,
     },
-    { key: 'placedTime', title: t('since'), dataIndex: 'placedTime', className: 'number' },
+    { key: 'placedTime', title: t('since'), className: 'number' },
     {
       key: 'removedTime',
       title: t('until'),
       most: 200,
       render: (_, { removedTime, removedBy }) =>
         removedTime === null ? (
-          <span className="faint">{common('unknown')}</span>
+          <span className="faint">{t('unknown')}</span>
         ) : (
           <span>
             <span className="number">{removedTime}</span> {removedBy !== null && <Actor actor={removedBy} />}
           </span>
         ),
     },
-    { key: 'reason', title: t('reason'), most: 200, render: (_, { reason }) => reason ?? common('unknown') },
+    { key: 'reason', title: t('reason'), most: 200, render: (_, { reason }) => reason ?? t('unknown') },
   ]
   return (
     <Rows

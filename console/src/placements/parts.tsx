@@ -8,13 +8,13 @@ import {
 } from '../../../src/devices/placement/contract.ts'
 import { getSite, pageSites } from '../../../src/sites/contract.ts'
 import { call, useRead } from '../api/api.ts'
+import { useCommon } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { NothingFound, useTypedSearch } from '../ui/filter/typed-search.tsx'
 import { Select } from '../ui/form/fields.tsx'
 import { ofRows } from '../ui/table/of-rows.ts'
 import { OneLine } from '../ui/table/rows.tsx'
 import { State } from '../ui/text/status.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { type LaneType, useTexts } from './texts.ts'
 
 /** How often the summary of a site's devices is read again, in milliseconds. */
@@ -54,9 +54,8 @@ const isShut = ({ entrances, entrancesOnline, exits, exitsOnline }: SiteSummary)
 /** How many of a site's devices are online; red if no entrance, or no exit, is online. `among` are the table's sites. */
 export function SiteDevices({ site, among }: { site: Site; among?: readonly Site[] }) {
   const t = useTexts()
-  const common = useCommon()
   const summary = useSummary(site, among)
-  if (summary == null || summary.devices === 0) return <span className="faint">{common('unknown')}</span>
+  if (summary == null || summary.devices === 0) return <span className="faint">{t('unknown')}</span>
   const { online, devices } = summary
   return (
     <Link to={paths.devices({ appId: site.appId, siteId: site.id })}>
@@ -89,9 +88,9 @@ const usePlacement = ofRows<Device, PlacedDeviceRecord>({
 
 /** A table cell with the site of a device; `among` are the table's devices. */
 export function SiteOfDevice({ device, among }: { device: Device; among?: readonly Device[] }) {
-  const common = useCommon()
+  const t = useCommon()
   const placed = usePlacement(device, among)
-  if (placed == null) return <span className="faint">{common('unknown')}</span>
+  if (placed == null) return <span className="faint">{t('unknown')}</span>
   return (
     <Link to={paths.site(device.appId, placed.siteId)}>
       <OneLine text={placed.siteName} most={140} />

@@ -1,4 +1,4 @@
-import { Alert, Button, Checkbox, Form, Input } from 'antd'
+import { Button, Checkbox, Form, Input } from 'antd'
 import { useId, useState } from 'react'
 import { pageDevices } from '../../../src/devices/contract.ts'
 import { savePlacements, suggestPlacements } from '../../../src/devices/placement/contract.ts'
@@ -7,9 +7,9 @@ import { newIdempotencyKey, useRead, useWrite } from '../api/api.ts'
 import { useTypedSearch } from '../ui/filter/typed-search.tsx'
 import { FormDrawer } from '../ui/form/form-drawer.tsx'
 import { Loading } from '../ui/page/loading.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { State } from '../ui/text/status.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { type LaneDraft, LaneFields } from './lane-fields.tsx'
 import { useTexts } from './texts.ts'
 
@@ -152,7 +152,7 @@ function Ticks({ rows, ticked, tick }: { rows: TickRow[] } & TickProps) {
   const t = useTexts()
   if (rows.length === 0) return <span className="faint">{t('noneNearby')}</span>
   return (
-    <div style={{ display: 'grid', gap: 4, maxHeight: 220, overflow: 'auto' }}>
+    <div className="stacked scrolls">
       {rows.map(({ deviceNo, deviceName, distanceMeters }) => (
         <Checkbox
           key={deviceNo}
@@ -174,17 +174,11 @@ function Ticks({ rows, ticked, tick }: { rows: TickRow[] } & TickProps) {
 
 function Outcomes({ outcomes, onClose }: { outcomes: Outcome[]; onClose: () => void }) {
   const t = useTexts()
-  const common = useCommon()
   const refused = outcomes.filter(({ code }) => code !== 0)
   const done = outcomes.length - refused.length
   return (
     <div role="status">
-      <Alert
-        type={refused.length === 0 ? 'success' : 'warning'}
-        showIcon
-        title={t('placed', { done, count: outcomes.length })}
-        style={{ marginBottom: 12 }}
-      />
+      <Note type={refused.length === 0 ? 'success' : 'warning'} words={t('placed', { done, count: outcomes.length })} />
       {refused.length > 0 && (
         <ul>
           {refused.map(({ deviceNo, code, msg }) => (
@@ -195,7 +189,7 @@ function Outcomes({ outcomes, onClose }: { outcomes: Outcome[]; onClose: () => v
         </ul>
       )}
       <Button type="primary" onClick={onClose}>
-        {common('close')}
+        {t('close')}
       </Button>
     </div>
   )

@@ -46,7 +46,7 @@ export function PlaceDialog({ appId, deviceNo, now, onClose }: PlaceProps) {
           id="place-site"
           appId={appId}
           label={t('site')}
-          placeholder={t('chooseSite')}
+          placeholder={t('searchByName')}
           value={siteId}
           onChange={setSiteId}
         />
@@ -72,10 +72,10 @@ export function RemoveDialog({ placement: { appId, deviceNo, siteName }, onClose
       title={t('removeTitle', { deviceNo, site: siteName })}
       verb={t('remove')}
       wantsReason="optional"
-      run={async (reason) => {
-        await remove.mutateAsync({ input: { appId, deviceNo, reason: reason.trim() === '' ? null : reason }, headers })
-        showSuccess(t('removed'))
-      }}
+      run={(reason) =>
+        remove.mutateAsync({ input: { appId, deviceNo, reason: reason.trim() === '' ? null : reason }, headers })
+      }
+      done={t('removed')}
       onClose={onClose}
     >
       {t('removeWords')}

@@ -13,17 +13,30 @@ import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { grouped } from '../ui/text/number.ts'
 import { useTexts } from './texts.ts'
 
-interface ChangeProps {
-  change: PriceChangeRecord
+/** What is asked about: a price change, or the update that brought the present prices of a rule. */
+export type Asked =
+  | { act: 'cancel'; change: PriceChangeRecord }
+  | { act: 'undo'; change: PriceChangeRecord; former?: Terms | undefined }
+  | { act: 'undoUpdate'; rule: BillingRuleRecord; since: string; former: Terms }
+
+interface DialogProps<Act extends Asked['act']> {
+  asked: Extract<Asked, { act: Act }>
   onClose: () => void
 }
 
+/** Asks before a price change is cancelled or undone. */
+export function PriceDialog({ asked, onClose }: DialogProps<Asked['act']>) {
+  if (asked.act === 'cancel') return <CancelDialog asked={asked} onClose={onClose} />
+  if (asked.act === 'undo') return <UndoDialog asked={asked} onClose={onClose} />
+  return <UndoUpdateDialog asked={asked} onClose={onClose} />
+}
+
 /** Asks before a price change that waits is cancelled. */
-export function CancelDialog({ change, onClose }: ChangeProps) {
+function CancelDialog({ asked, onClose }: DialogProps<'cancel'>) {
   const t = useTexts()
   const cancel = useWrite(cancelPriceChange)
   const [headers] = useState(newIdempotencyKey)
-  const { appId, id, effectiveTime } = change
+  const { appId, id, effectiveTime } = asked.change
   return (
     <Confirm
       isOpen
@@ -31,10 +44,8 @@ export function CancelDialog({ change, onClose }: ChangeProps) {
       verb={t('cancelVerb')}
       isDangerous
       wantsReason
-      run={async (reason) => {
-        await cancel.mutateAsync({ input: { appId, id, reason }, headers })
-        showSuccess(t('cancelled'))
-      }}
+      run={(reason) => cancel.mutateAsync({ input: { appId, id, reason }, headers })}
+      done={t('cancelled')}
       onClose={onClose}
     >
       {t('cancelWords')}
@@ -43,11 +54,11 @@ export function CancelDialog({ change, onClose }: ChangeProps) {
 }
 
 /** Asks before a price change is undone, and says what that puts back. */
-export function UndoDialog({ change, former, onClose }: ChangeProps & { former: Terms | undefined }) {
+function UndoDialog({ asked, onClose }: DialogProps<'undo'>) {
   const t = useTexts()
   const undo = useWrite(undoPriceChange)
   const [headers] = useState(newIdempotencyKey)
-  const { appId, id, effectiveTime, billingRuleId, siteCount } = change
+  const { appId, id, effectiveTime, billingRuleId, siteCount } = asked.change
   return (
     <Confirm
       isOpen
@@ -64,7 +75,7 @@ export function UndoDialog({ change, former, onClose }: ChangeProps & { former: 
       {billingRuleId === null ? (
         <p>{t('undoSites', { count: grouped(siteCount ?? 0) })}</p>
       ) : (
-        <PutBack former={former} />
+        <PutBack former={asked.former} />
       )}
     </Confirm>
   )
@@ -81,17 +92,11 @@ function PutBack({ former }: { former: Terms | undefined }) {
   )
 }
 
-interface UndoUpdateProps {
-  rule: BillingRuleRecord
-  since: string
-  former: Terms
-  onClose: () => void
-}
-
 /** Asks before another update restores the prices that a rule had before its last update. */
-export function UndoUpdateDialog({ rule: { appId, id }, since, former, onClose }: UndoUpdateProps) {
+function UndoUpdateDialog({ asked: { rule, since, former }, onClose }: DialogProps<'undoUpdate'>) {
   const t = useTexts()
   const update = useWrite(updateBillingRule)
+  const { appId, id } = rule
   // Read with its tag, so that a change that somebody makes meanwhile is not overwritten.
   const { data } = useReadTagged(getBillingRule, { appId, id })
   const { periods, ...terms } = former

@@ -1,5 +1,5 @@
-import { Button, Empty } from 'antd'
-import { Suspense, useState } from 'react'
+import { Button } from 'antd'
+import { useState } from 'react'
 import {
   cancelPriceChange,
   type PriceChangeRecord,
@@ -14,35 +14,34 @@ import { RuleFilter } from '../pricing/rule-picker.tsx'
 import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
 import { ChoiceFilter, RangeFilter, useFilters } from '../ui/filter/filters.tsx'
 import { LinkButton } from '../ui/page/link-button.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { part } from '../ui/page/part.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { leastForNames } from '../ui/table/rows.tsx'
 import { Actor } from '../ui/text/actor.tsx'
 import { useApplicationColumn } from '../ui/text/application-name.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { FilterBar } from '../views/filter-bar.tsx'
-import { Countdown } from './countdown.tsx'
-import { ChangeInWords, ChangeState } from './parts.tsx'
+import type { Asked } from './dialogs.tsx'
+import { ChangeInWords, ChangeState, Countdown } from './parts.tsx'
 import { useTexts } from './texts.ts'
 import { useAfter } from './undone.ts'
 
-const CancelDialog = part(async () => ({ default: (await import('./dialogs.tsx')).CancelDialog }))
-const UndoDialog = part(async () => ({ default: (await import('./dialogs.tsx')).UndoDialog }))
+const PriceDialog = part(async () => (await import('./dialogs.tsx')).PriceDialog)
 
 const filterNames = ['appId', 'status', 'billingRuleId', 'siteId', 'timeFrom', 'timeTo'] as const
 
 /** The price changes of all applications, or of one. */
 export function Page() {
   const t = useTexts()
-  const { values, set, clear, isNarrowed } = useFilters(filterNames)
+  const filters = useFilters(filterNames, ['appId'])
+  const { values, set, of, range } = filters
   const { appId } = values
-  const [asked, setAsked] = useState<{ act: 'cancel' | 'undo'; change: PriceChangeRecord }>()
-  const close = () => setAsked(undefined)
+  const [asked, setAsked] = useState<Asked>()
   return (
     <PageFrame
       operation={pagePriceChanges}
-      actions={<LinkButton to={paths.billingRules({ appId })}>{t('toRules')}</LinkButton>}
+      actions={<LinkButton to={paths.billingRules({ appId })}>{t('billingRules')}</LinkButton>}
     >
       <section className="card">
         <FilterBar views="priceChanges" values={values}>
@@ -53,26 +52,16 @@ export function Page() {
           />
           <ChoiceFilter
             label={t('status')}
-            value={values.status}
-            onChange={(status) => set({ status })}
+            {...of('status')}
             choices={([1, 2, 3] as const).map((value) => ({ value: String(value), label: t(`status_${value}`) }))}
           />
           {appId !== '' && (
             <>
-              <RuleFilter
-                appId={appId}
-                value={values.billingRuleId}
-                onChange={(billingRuleId) => set({ billingRuleId })}
-              />
-              <SiteFilter appId={appId} value={values.siteId} onChange={(siteId) => set({ siteId })} />
+              <RuleFilter appId={appId} {...of('billingRuleId')} />
+              <SiteFilter appId={appId} {...of('siteId')} />
             </>
           )}
-          <RangeFilter
-            label={t('effective')}
-            from={values.timeFrom}
-            to={values.timeTo}
-            onChange={(timeFrom, timeTo) => set({ timeFrom, timeTo })}
-          />
+          <RangeFilter label={t('effective')} {...range('timeFrom', 'timeTo')} />
         </FilterBar>
         {appId === '' && <p className="faint">{t('orderAcross')}</p>}
         <Records
@@ -84,15 +73,11 @@ export function Page() {
           columns={useColumns(appId, (act, change) => setAsked({ act, change }))}
           rowKey={(change) => `${change.appId} ${change.id}`}
           refetchInterval={30_000}
-          isNarrowed={isNarrowed(['appId'])}
-          clear={() => clear(['appId'])}
-          empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('none')} />}
+          filters={filters}
+          empty={<Nothing words={t('none')} />}
         />
       </section>
-      <Suspense fallback={null}>
-        {asked?.act === 'cancel' && <CancelDialog change={asked.change} onClose={close} />}
-        {asked?.act === 'undo' && <UndoDialog change={asked.change} former={undefined} onClose={close} />}
-      </Suspense>
+      {asked && <PriceDialog asked={asked} onClose={() => setAsked(undefined)} />}
     </PageFrame>
   )
 }
@@ -101,7 +86,6 @@ type Ask = (act: 'cancel' | 'undo', change: PriceChangeRecord) => void
 
 function useColumns(appId: string, ask: Ask): Column<PriceChangeRecord>[] {
   const t = useTexts()
-  const common = useCommon()
   const application = useApplicationColumn<PriceChangeRecord>(appId)
   return [
     {
@@ -124,17 +108,13 @@ function useColumns(appId: string, ask: Ask): Column<PriceChangeRecord>[] {
       least: leastForNames,
       render: (_, change) => <ChangeInWords change={change} />,
     },
-    {
-      key: 'status',
-      title: t('status'),
-      render: (_, change, among) => <StateAfter change={change} among={among} />,
-    },
+    { key: 'status', title: t('status'), render: (_, change, among) => <StateAfter change={change} among={among} /> },
     {
       key: 'reason',
       title: t('reason'),
       most: 160,
       least: leastForNames,
-      render: (_, { reason }) => reason ?? <span className="faint">{common('unknown')}</span>,
+      render: (_, { reason }) => reason ?? <span className="faint">{t('unknown')}</span>,
     },
     {
       key: 'createdBy',
@@ -144,11 +124,11 @@ function useColumns(appId: string, ask: Ask): Column<PriceChangeRecord>[] {
       isExtra: 1200,
       render: (_, change) => <Actors change={change} />,
     },
-    { key: 'createTime', title: t('created'), dataIndex: 'createTime', className: 'number', isExtra: 1600 },
-    { key: 'id', title: 'ID', dataIndex: 'id', className: 'number', isExtra: true },
+    { key: 'createTime', title: t('created'), className: 'number', isExtra: 1600 },
+    { key: 'id', title: 'ID', className: 'number', isExtra: true },
     {
       key: 'actions',
-      title: common('actions'),
+      title: t('actions'),
       isFixed: true,
       render: (_, change, among) => <ChangeActions change={change} among={among} ask={ask} />,
     },

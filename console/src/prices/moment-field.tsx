@@ -28,7 +28,7 @@ export function MomentField({ id, value = '', onChange }: MomentFieldProps) {
   const clock = useServiceNow()
   const moments = clock && presetMoments(clock.now)
   return (
-    <div style={{ display: 'flex', flexWrap: 'wrap', gap: 8, alignItems: 'center' }}>
+    <div className="in-a-row">
       <DatePicker
         {...(id === undefined ? {} : { id })}
         showTime={{ defaultValue: dayjs('00:00:00', 'HH:mm:ss') }}
@@ -54,9 +54,7 @@ export function MomentField({ id, value = '', onChange }: MomentFieldProps) {
             {t(name)}
           </Button>
         ))}
-      <span className="faint" style={{ fontSize: 12 }}>
-        {clock && t('zone', { zone: clock.timeZone })}
-      </span>
+      <span className="faint small">{clock && t('zone', { zone: clock.timeZone })}</span>
     </div>
   )
 }

@@ -9,10 +9,8 @@ import { OldAndNew } from '../pricing/old-and-new.tsx'
 import { type EnteredTerms, enteredTerms, TermsFields, termsToSend, useTermNames } from '../pricing/terms-fields.tsx'
 import { LimitedInput } from '../ui/form/limited.tsx'
 import { RecordForm } from '../ui/form/record-form.tsx'
-import { Loading } from '../ui/page/loading.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
-import { RefusalResult } from '../ui/page/refusal.tsx'
-import { useCommon } from '../ui/text/texts.ts'
+import { Unread } from '../ui/page/unread.tsx'
 import { FollowingSites } from './following-sites.tsx'
 import { MomentField, useServiceNow } from './moment-field.tsx'
 import { presetMoments } from './presets.ts'
@@ -33,10 +31,8 @@ export function Page() {
     <PageFrame title={rule ? t('newTitle', { name: rule.ruleName }) : t('title')} operation={schedulePriceChange}>
       {rule !== undefined && clock !== undefined ? (
         <TermsForm rule={rule} tomorrow={presetMoments(clock.now).tomorrow} />
-      ) : error === null ? (
-        <Loading />
       ) : (
-        <RefusalResult error={error} retry={() => void refetch()} />
+        <Unread error={error} refetch={refetch} />
       )}
     </PageFrame>
   )
@@ -44,7 +40,6 @@ export function Page() {
 
 function TermsForm({ rule, tomorrow }: { rule: BillingRuleRecord; tomorrow: string }) {
   const t = useTexts()
-  const common = useCommon()
   const navigate = useNavigate()
   const schedule = useWrite(schedulePriceChange)
   const [form] = Form.useForm<Entered>()
@@ -71,15 +66,15 @@ function TermsForm({ rule, tomorrow }: { rule: BillingRuleRecord; tomorrow: stri
       }
       back={back}
       onSaved={() => navigate(back, { replace: true })}
-      fieldNames={{ ...termNames, effectiveTime: t('from'), reason: common('reason') }}
+      fieldNames={{ ...termNames, effectiveTime: t('effective'), reason: t('reason') }}
     >
       {({ faults, wasTried }) => (
         <>
           <section className="card">
-            <Form.Item name="effectiveTime" label={t('from')} rules={[{ required: true, message: common('required') }]}>
+            <Form.Item name="effectiveTime" label={t('effective')} rules={[{ required: true, message: t('required') }]}>
               <MomentField />
             </Form.Item>
-            <Form.Item name="reason" label={common('reason')} extra={common('reasonKept')} style={{ maxWidth: 560 }}>
+            <Form.Item name="reason" label={t('reason')} extra={t('reasonKept')} className="form-width">
               <LimitedInput most={lengths.reason} autoComplete="off" />
             </Form.Item>
             <FollowingSites appId={appId} billingRuleId={id} />

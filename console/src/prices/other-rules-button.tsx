@@ -1,4 +1,4 @@
-import { Suspense, useState } from 'react'
+import { useState } from 'react'
 import { schedulePriceChange } from '../../../src/sites/price-changes/contract.ts'
 import { limits } from '../../../src/vocabulary/limits.ts'
 import { useMay } from '../api/session.tsx'
@@ -8,7 +8,7 @@ import { grouped } from '../ui/text/number.ts'
 import type { Subject } from './other-rules.tsx'
 import { useTexts } from './texts.ts'
 
-const OtherRules = part(async () => ({ default: (await import('./other-rules.tsx')).OtherRules }))
+const OtherRules = part(async () => (await import('./other-rules.tsx')).OtherRules)
 
 interface OtherRulesButtonProps {
   /** The application that the list shows; empty for all. */
@@ -44,16 +44,14 @@ export function OtherRulesButton({ appId, chosen, filters, onDone }: OtherRulesB
         {t('otherRulesFrom')}
       </HinderedButton>
       {asked && (
-        <Suspense fallback={null}>
-          <OtherRules
-            {...asked}
-            onClose={() => setAsked(undefined)}
-            onDone={() => {
-              setAsked(undefined)
-              onDone()
-            }}
-          />
-        </Suspense>
+        <OtherRules
+          {...asked}
+          onClose={() => setAsked(undefined)}
+          onDone={() => {
+            setAsked(undefined)
+            onDone()
+          }}
+        />
       )}
     </>
   )

@@ -1,4 +1,4 @@
-import { Alert, Button, Checkbox, Form, Modal } from 'antd'
+import { Checkbox, Form, Modal } from 'antd'
 import { useState } from 'react'
 import { type ChosenSites, type GivenRules, schedulePriceChange } from '../../../src/sites/price-changes/contract.ts'
 import { limits } from '../../../src/vocabulary/limits.ts'
@@ -6,12 +6,12 @@ import { lengths } from '../../../src/vocabulary/values.ts'
 import { newIdempotencyKey, useWrite } from '../api/api.ts'
 import { ruleFields } from '../pricing/rule-fields.ts'
 import { RulePicker } from '../pricing/rule-picker.tsx'
+import { CountedDialog } from '../ui/dialog/counted-dialog.tsx'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { LimitedInput } from '../ui/form/limited.tsx'
 import { Loading } from '../ui/page/loading.tsx'
-import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { grouped } from '../ui/text/number.ts'
-import { useCommon } from '../ui/text/texts.ts'
 import { useSiteFields } from '../words/fields.ts'
 import { readSites } from './following-sites.tsx'
 import { MomentField, useServiceNow } from './moment-field.tsx'
@@ -67,7 +67,6 @@ export function OtherRules(props: OtherRulesProps) {
 
 function Dialog({ appId, subject, onClose, onDone, tomorrow }: OtherRulesProps & { tomorrow: string }) {
   const t = useTexts()
-  const common = useCommon()
   const schedule = useWrite(schedulePriceChange)
   const [headers] = useState(newIdempotencyKey)
   const [effectiveTime, setTime] = useState(tomorrow)
@@ -115,40 +114,23 @@ function Dialog({ appId, subject, onClose, onDone, tomorrow }: OtherRulesProps &
   }
 
   return (
-    <Modal
-      open
-      width={640}
+    <CountedDialog
       title={t('otherRulesTitle')}
-      mask={{ closable: false }}
-      onCancel={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>{common('cancel')}</Button>
-          {counted === undefined ? (
-            <Button type="primary" disabled={!isReady} loading={isBusy} onClick={() => void count()}>
-              {t('count')}
-            </Button>
-          ) : (
-            <Button type="primary" loading={isBusy} onClick={() => void send(counted)}>
-              {t('scheduleFor', { count: grouped(counted.count) })}
-            </Button>
-          )}
-        </>
-      }
+      isReady={isReady}
+      counted={counted && { words: t('counted', { count: grouped(counted.count) }) }}
+      count={() => void count()}
+      isCounting={isBusy && counted === undefined}
+      verb={t('scheduleFor', { count: grouped(counted?.count ?? 0) })}
+      run={() => counted && void send(counted)}
+      isRunning={isBusy}
+      error={schedule.error}
+      fieldNames={{ effectiveTime: t('effective') }}
+      onClose={onClose}
     >
-      <RefusalAlert error={schedule.error} fieldNames={{ effectiveTime: t('from') }} />
-      {isTooMany && (
-        <Alert
-          type="warning"
-          showIcon
-          role="alert"
-          title={t('filterTooMany', { most: grouped(limits.priceChangeIds) })}
-          style={{ marginBottom: 12 }}
-        />
-      )}
+      {isTooMany && <Note type="warning" words={t('filterTooMany', { most: grouped(limits.priceChangeIds) })} />}
       <p>{'ids' in subject ? t('chosenSites', { count: subject.ids.length }) : t('matchingSites')}</p>
       <Form layout="vertical" component="div">
-        <Form.Item label={t('from')} required htmlFor="other-rules-from">
+        <Form.Item label={t('effective')} required htmlFor="other-rules-from">
           <MomentField
             id="other-rules-from"
             value={effectiveTime}
@@ -166,7 +148,7 @@ function Dialog({ appId, subject, onClose, onDone, tomorrow }: OtherRulesProps &
             changed()
           }}
         />
-        <Form.Item label={common('reason')} extra={common('reasonKept')} htmlFor="other-rules-reason">
+        <Form.Item label={t('reason')} extra={t('reasonKept')} htmlFor="other-rules-reason">
           <LimitedInput
             id="other-rules-reason"
             most={lengths.reason}
@@ -176,10 +158,7 @@ function Dialog({ appId, subject, onClose, onDone, tomorrow }: OtherRulesProps &
           />
         </Form.Item>
       </Form>
-      {counted !== undefined && (
-        <Alert type="info" showIcon role="status" title={t('counted', { count: grouped(counted.count) })} />
-      )}
-    </Modal>
+    </CountedDialog>
   )
 }
 
@@ -196,8 +175,8 @@ function RuleChoices({ appId, rules, onChange }: RuleChoicesProps) {
     const { [field]: chosen, ...others } = rules
     return (
       <Form.Item key={field} label={sites(field)} htmlFor={`other-rules-${field}`}>
-        <div style={{ display: 'flex', flexWrap: 'wrap', gap: '4px 12px', alignItems: 'center' }}>
-          <div style={{ flex: '1 1 240px' }}>
+        <div className="in-a-row">
+          <div className="grows-from-240">
             <RulePicker
               id={`other-rules-${field}`}
               appId={appId}

@@ -1,3 +1,5 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { type ReactNode, useEffect, useState } from 'react'
 import { Link } from 'react-router'
 import { getBillingRule } from '../../../src/billing-rules/contract.ts'
 import {
@@ -6,13 +8,17 @@ import {
   priceChangeStatus,
 } from '../../../src/sites/price-changes/contract.ts'
 import { given } from '../../../src/vocabulary/values.ts'
-import { useRead } from '../api/api.ts'
+import { readAnew, useRead } from '../api/api.ts'
+import { serviceTime } from '../api/clock.ts'
 import { paths } from '../paths.ts'
+import { useServiceClock } from '../pricing/clock.ts'
 import { type Terms, termsOf } from '../pricing/line.ts'
 import { ruleFields } from '../pricing/rule-fields.ts'
 import { TermsInShort } from '../pricing/terms.tsx'
 import { State } from '../ui/text/status.tsx'
 import { useSiteFields } from '../words/fields.ts'
+import '../pricing/pricing.css'
+import { lengthOf } from './presets.ts'
 import { useTexts } from './texts.ts'
 
 /** The status of a price change. */
@@ -35,7 +41,7 @@ export function ChangeInWords({ change }: { change: PriceChangeRecord }) {
   const t = useTexts()
   const { appId, billingRuleId, rules, siteCount, undoOf } = change
   return (
-    <div style={{ display: 'grid', gap: 4 }}>
+    <div className="stacked">
       {billingRuleId === null ? (
         <>
           <SiteCount appId={appId} rules={rules} words={t('kindSites', { count: siteCount ?? 0 })} />
@@ -84,4 +90,72 @@ function RulesInWords({ appId, rules }: { appId: string; rules: GivenRules }) {
         </span>
       )
     })
+}
+
+/** Shows the time that is left until a moment. At that moment, the page's data is read again. */
+export function Countdown({ at }: { at: string }) {
+  const t = useTexts()
+  const queries = useQueryClient()
+  const instant = new Date(at).getTime()
+  const [now, setNow] = useState(() => serviceTime())
+  const left = instant - now
+  const isOver = left <= 0
+  // Seconds are shown only in the last hour.
+  const everyMs = left > 3_600_000 ? 15_000 : 1_000
+  useEffect(() => {
+    if (isOver) {
+      // Reads a little later, because the database's clock decides, which may be behind this one.
+      const timer = setTimeout(() => void readAnew(queries), 2_500)
+      return () => clearTimeout(timer)
+    }
+    const timer = setInterval(() => setNow(serviceTime()), everyMs)
+    return () => clearInterval(timer)
+  }, [isOver, everyMs, queries])
+  const { days, hours, minutes, seconds } = lengthOf(left)
+  if (isOver) return <span className="faint">{t('nowDue')}</span>
+  return (
+    <span className="faint number" role="timer">
+      {days > 0
+        ? t('inDays', { days, hours })
+        : hours > 0
+          ? t('inHours', { hours, minutes })
+          : t('inMinutes', { minutes, seconds })}
+    </span>
+  )
+}
+
+interface PriceEntryProps {
+  state: 'waits' | 'holds' | 'held'
+  heading: string
+  /** When waiting prices take effect. */
+  at?: string | undefined
+  buttons?: ReactNode
+  /** Null if there is no rule. */
+  terms: Terms | null
+  /** Stands above the terms. */
+  rule?: ReactNode
+  /** Who or what brought the terms. */
+  by?: ReactNode
+}
+
+/** Prices in the course of time: since when or from when on they are, what they are, and what brought them. */
+export function PriceEntry({ state, heading, at, buttons, terms, rule, by }: PriceEntryProps) {
+  const t = useTexts()
+  const clock = useServiceClock()
+  return (
+    <li className={`price-line-${state}`}>
+      <div className="price-line-head">
+        <strong className="number">{heading}</strong>
+        {at !== undefined && <Countdown at={at} />}
+        {buttons}
+      </div>
+      {rule}
+      {terms === null ? (
+        <span className="faint">{t('noRule')}</span>
+      ) : (
+        <TermsInShort terms={terms} {...(state === 'holds' && { now: clock?.seconds })} />
+      )}
+      {by && <div className="faint price-line-by">{by}</div>}
+    </li>
+  )
 }

@@ -1,5 +1,5 @@
 import { Button } from 'antd'
-import { type ReactNode, Suspense, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Link } from 'react-router'
 import { type BillingRuleRecord, updateBillingRule } from '../../../src/billing-rules/contract.ts'
 import { pageEvents } from '../../../src/events/contract.ts'
@@ -12,30 +12,20 @@ import {
 import { useRead } from '../api/api.ts'
 import { useMay } from '../api/session.tsx'
 import { paths } from '../paths.ts'
-import { useServiceClock } from '../pricing/clock.ts'
-import { areSame, type LineEntry, lineOf, type Terms } from '../pricing/line.ts'
-import { TermsInShort } from '../pricing/terms.tsx'
-import { Loading } from '../ui/page/loading.tsx'
-import { RefusalResult } from '../ui/page/refusal.tsx'
-import { Actor } from '../ui/text/actor.tsx'
-import { Countdown } from './countdown.tsx'
-import '../pricing/pricing.css'
+import { areSame, type LineEntry, lineOf } from '../pricing/line.ts'
 import { part } from '../ui/page/part.tsx'
+import { Unread } from '../ui/page/unread.tsx'
+import { Actor } from '../ui/text/actor.tsx'
+import type { Asked } from './dialogs.tsx'
+import { Countdown, PriceEntry } from './parts.tsx'
 import { useTexts } from './texts.ts'
 
-const CancelDialog = part(async () => ({ default: (await import('./dialogs.tsx')).CancelDialog }))
-const UndoDialog = part(async () => ({ default: (await import('./dialogs.tsx')).UndoDialog }))
-const UndoUpdateDialog = part(async () => ({ default: (await import('./dialogs.tsx')).UndoUpdateDialog }))
+const PriceDialog = part(async () => (await import('./dialogs.tsx')).PriceDialog)
 
 /** The most price changes and events that are read for the timeline, and the most past entries that it shows. */
 const mostRead = 100
 const mostPast = 8
 const refreshEvery = 30_000
-
-type Asked =
-  | { act: 'cancel'; change: PriceChangeRecord }
-  | { act: 'undo'; change: PriceChangeRecord; former: Terms | undefined }
-  | { act: 'undoUpdate'; since: string; former: Terms }
 
 /** The timeline of a rule's prices, the latest on top: waiting, present and past ones. */
 export function PriceLine({ rule }: { rule: BillingRuleRecord }) {
@@ -45,42 +35,34 @@ export function PriceLine({ rule }: { rule: BillingRuleRecord }) {
   const changes = useRead(pagePriceChanges, { appId, billingRuleId: id, pageSize: mostRead }, options)
   const events = useRead(pageEvents, { appId, billingRuleId: id, order: 'desc', pageSize: mostRead }, options)
   const [asked, setAsked] = useState<Asked>()
-  const close = () => setAsked(undefined)
   const refusal = changes.error ?? events.error
   return (
     <section className="card">
-      <div style={{ display: 'flex', gap: 12, alignItems: 'baseline' }}>
-        <h2 style={{ flex: 1 }}>{t('line')}</h2>
+      <div className="on-a-line">
+        <h2 className="grows">{t('line')}</h2>
         <Link to={paths.priceChanges({ appId, billingRuleId: id })}>{t('title')}</Link>
         <Link to={paths.events({ tab: 'feed', appId, billingRuleId: id })}>{t('history')}</Link>
       </div>
       {changes.data !== undefined && events.data !== undefined ? (
-        <Entries {...lineOf(rule, events.data.list, changes.data.list)} ask={setAsked} />
-      ) : refusal === null ? (
-        <Loading />
+        <Entries rule={rule} {...lineOf(rule, events.data.list, changes.data.list)} ask={setAsked} />
       ) : (
-        <RefusalResult error={refusal} />
+        <Unread error={refusal} />
       )}
       <Given changes={changes.data?.list ?? []} />
-      <Suspense fallback={null}>
-        {asked?.act === 'cancel' && <CancelDialog change={asked.change} onClose={close} />}
-        {asked?.act === 'undo' && <UndoDialog change={asked.change} former={asked.former} onClose={close} />}
-        {asked?.act === 'undoUpdate' && (
-          <UndoUpdateDialog rule={rule} since={asked.since} former={asked.former} onClose={close} />
-        )}
-      </Suspense>
+      {asked && <PriceDialog asked={asked} onClose={() => setAsked(undefined)} />}
     </section>
   )
 }
 
 interface EntriesProps {
+  rule: BillingRuleRecord
   waiting: LineEntry[]
   held: LineEntry[]
   cancelled: LineEntry[]
   ask: (asked: Asked) => void
 }
 
-function Entries({ waiting, held, cancelled, ask }: EntriesProps) {
+function Entries({ rule, waiting, held, cancelled, ask }: EntriesProps) {
   const t = useTexts()
   const may = useMay()
   const [now, ...past] = held
@@ -94,7 +76,6 @@ function Entries({ waiting, held, cancelled, ask }: EntriesProps) {
       <ol className="price-line">
         {waiting.toReversed().map((entry) => (
           <Entry key={entry.key} entry={entry} state="waits" heading={t('waits', { time: entry.since ?? '' })}>
-            {entry.change !== null && <Countdown at={entry.change.effectiveAt} />}
             {entry.change !== null && may(cancelPriceChange) && (
               <AskButton
                 words={t('cancel')}
@@ -117,7 +98,7 @@ function Entries({ waiting, held, cancelled, ask }: EntriesProps) {
             <AskButton
               words={t('undo')}
               label={t('undoOf', { time: since })}
-              ask={() => ask({ act: 'undoUpdate', since, former: before.terms })}
+              ask={() => ask({ act: 'undoUpdate', rule, since, former: before.terms })}
             />
           )}
         </Entry>
@@ -148,27 +129,29 @@ interface EntryProps {
 
 function Entry({ entry: { terms, actor, reason, change }, state, heading, children }: EntryProps) {
   const t = useTexts()
-  const clock = useServiceClock()
   return (
-    <li className={`price-line-${state}`}>
-      <div className="price-line-head">
-        <strong className="number">{heading}</strong>
-        {children}
-      </div>
-      <TermsInShort terms={terms} {...(state === 'holds' && { now: clock?.seconds })} />
-      <div className="faint price-line-by">
-        {actor !== null && <Actor actor={actor} />}
-        {change !== null && ` · ${t('scheduledAt', { time: change.createTime })}`}
-        {change?.undoOf != null && ` · ${t('undoes', { id: change.undoOf })}`}
-        {change?.cancelTime != null && (
-          <div>
-            {t('cancelledAt', { time: change.cancelTime })} {change.cancelledBy && <Actor actor={change.cancelledBy} />}
-          </div>
-        )}
-        {/* Of a change that was cancelled, the record has the reason of that. */}
-        {reason !== null && ` · ${reason}`}
-      </div>
-    </li>
+    <PriceEntry
+      state={state}
+      heading={heading}
+      at={state === 'waits' ? change?.effectiveAt : undefined}
+      buttons={children}
+      terms={terms}
+      by={
+        <>
+          {actor !== null && <Actor actor={actor} />}
+          {change !== null && ` · ${t('scheduledAt', { time: change.createTime })}`}
+          {change?.undoOf != null && ` · ${t('undoes', { id: change.undoOf })}`}
+          {change?.cancelTime != null && (
+            <div>
+              {t('cancelledAt', { time: change.cancelTime })}{' '}
+              {change.cancelledBy && <Actor actor={change.cancelledBy} />}
+            </div>
+          )}
+          {/* Of a change that was cancelled, the record has the reason of that. */}
+          {reason !== null && ` · ${reason}`}
+        </>
+      }
+    />
   )
 }
 

@@ -5,14 +5,10 @@ import { pagePriceChanges, priceChangeStatus } from '../../../src/sites/price-ch
 import { getSitePrices, type PriceInForce } from '../../../src/sites/prices/contract.ts'
 import { useRead } from '../api/api.ts'
 import { paths } from '../paths.ts'
-import { useServiceClock } from '../pricing/clock.ts'
 import { ruleFields } from '../pricing/rule-fields.ts'
-import { TermsInShort } from '../pricing/terms.tsx'
-import { Loading } from '../ui/page/loading.tsx'
-import { RefusalResult } from '../ui/page/refusal.tsx'
+import { Unread } from '../ui/page/unread.tsx'
 import { useSiteFields } from '../words/fields.ts'
-import { Countdown } from './countdown.tsx'
-import '../pricing/pricing.css'
+import { PriceEntry } from './parts.tsx'
 import { useTexts } from './texts.ts'
 
 /** The members of the response, by the field of a site. */
@@ -33,8 +29,7 @@ export function SitePrices({ site: { appId, id } }: { site: SiteRecord }) {
   const asked = { appId, siteId: id, status: priceChangeStatus.waiting, pageSize: 32 }
   // If a site has no rule yet, the response does not say when it gets one.
   const waiting = useRead(pagePriceChanges, asked, options).data?.list ?? []
-  if (data === undefined)
-    return error === null ? <Loading /> : <RefusalResult error={error} retry={() => void refetch()} />
+  if (data === undefined) return <Unread error={error} refetch={refetch} />
   return (
     <>
       {ruleFields.map(({ field }) => {
@@ -75,26 +70,15 @@ interface InForceProps {
 
 function InForce({ appId, price, state, begins }: InForceProps) {
   const t = useTexts()
-  const clock = useServiceClock()
   const time = begins?.time ?? price?.sinceTime
-  const heading = time === undefined ? t('holdsNow') : t(begins === undefined ? 'holds' : 'waits', { time })
   return (
-    <li className={`price-line-${state}`}>
-      <div className="price-line-head">
-        <strong className="number">{heading}</strong>
-        {begins && <Countdown at={begins.at} />}
-      </div>
-      {price === null ? (
-        <span className="faint">{t('noRule')}</span>
-      ) : (
-        <>
-          <Link to={paths.billingRule(appId, price.billingRuleId)}>{price.ruleName}</Link>
-          <TermsInShort terms={price} {...(begins === undefined && { now: clock?.seconds })} />
-        </>
-      )}
-      {price?.priceChangeId != null && (
-        <span className="faint price-line-by">{t('byChange', { id: price.priceChangeId })}</span>
-      )}
-    </li>
+    <PriceEntry
+      state={state}
+      heading={time === undefined ? t('holdsNow') : t(begins === undefined ? 'holds' : 'waits', { time })}
+      at={begins?.at}
+      terms={price}
+      rule={price && <Link to={paths.billingRule(appId, price.billingRuleId)}>{price.ruleName}</Link>}
+      by={price?.priceChangeId != null && t('byChange', { id: price.priceChangeId })}
+    />
   )
 }

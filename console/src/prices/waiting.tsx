@@ -72,7 +72,7 @@ function Mark({ change }: { change: PriceChangeRecord | undefined }) {
   const { effectiveTime } = change
   const time = effectiveTime.replace(/ 00:00:00$/u, '')
   return (
-    <span className="faint number" style={{ fontSize: 12 }} title={t('markTitle', { time: effectiveTime })}>
+    <span className="faint number small" title={t('markTitle', { time: effectiveTime })}>
       {' '}
       <ClockCircleOutlined aria-hidden /> {t('mark', { time })}
     </span>

@@ -87,11 +87,7 @@ export function DayBar<Item extends Period>({ periods, now, onChange, onSplit }:
   }
 
   return (
-    <fieldset
-      className="day-bar"
-      aria-label={t('bar')}
-      style={{ border: 0, margin: 0, paddingInline: 0, minInlineSize: 0 }}
-    >
+    <fieldset className="day-bar plain-fieldset" aria-label={t('bar')}>
       <div className="day-bar-plot" ref={plot}>
         {spans.map((span, index) => (
           <SpanOfDay

@@ -59,9 +59,7 @@ export function PeriodsEditor({ value = [], onChange, showsAll, told }: PeriodsE
 
   return (
     <div className="periods-editor">
-      <p className="faint" style={{ marginTop: 0 }}>
-        {t('periodsHelp', { zone: clock?.timeZone ?? '' })}
-      </p>
+      <p className="faint flush-above">{t('periodsHelp', { zone: clock?.timeZone ?? '' })}</p>
       <DayBar periods={value} now={clock?.seconds} onChange={change} {...(!isFull && { onSplit: split })} />
       <PeriodsTable periods={value} change={change} split={split} isFull={isFull} showsAll={showsAll} told={told} />
     </div>
@@ -118,7 +116,7 @@ function PeriodsTable({ periods, change, split, isFull, showsAll, told }: Period
         </tbody>
       </table>
       <Button
-        style={{ marginTop: 8 }}
+        className="spaced-little-above"
         disabled={isFull || lastSplit === undefined}
         onClick={() => split(periods.length - 1, lastSplit ?? 0)}
       >
@@ -171,7 +169,7 @@ function PeriodRow({ periods, index, showsAll, told, change, splitAt, split, rem
       <td className="period-total number" data-label={t('total')}>
         {total === undefined ? '–' : showMoney(total)}
       </td>
-      <td style={{ whiteSpace: 'nowrap' }}>
+      <td className="nowrap">
         <Button
           size="small"
           type="text"

@@ -7,15 +7,11 @@ import { Select } from '../ui/form/fields.tsx'
 
 const useTexts = defineTexts(
   {
-    billingRuleId: 'Billing rule',
     anyRule: 'Any',
-    chooseRule: 'Search by name',
     noRules: 'No matching billing rules.',
   },
   {
-    billingRuleId: '计费规则',
     anyRule: '任意规则',
-    chooseRule: '按名称查找',
     noRules: '没有匹配的计费规则。',
   },
 )
@@ -55,7 +51,7 @@ export function RulePicker({ appId, ruleType, id, label, placeholder, value = nu
       style={{ width: '100%', minWidth: 160 }}
       popupMatchSelectWidth={false}
       showSearch={{ filterOption: false, onSearch: search }}
-      placeholder={placeholder ?? t('chooseRule')}
+      placeholder={placeholder ?? t('searchByName')}
       value={value}
       onChange={(chosenId) => onChange?.(chosenId ?? null)}
       loading={isWaiting}
@@ -84,11 +80,11 @@ export function RuleFilter({ appId, value, onChange }: RuleFilterProps) {
   const id = useId()
   return (
     <label htmlFor={id}>
-      {t('billingRuleId')}
+      {t('billingRule')}
       <RulePicker
         id={id}
         appId={appId}
-        label={t('billingRuleId')}
+        label={t('billingRule')}
         placeholder={t('anyRule')}
         value={value === '' ? null : Number(value)}
         onChange={(chosen) => onChange(chosen === null ? '' : String(chosen))}

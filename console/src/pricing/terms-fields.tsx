@@ -1,6 +1,5 @@
 import { Form, Input, InputNumber } from 'antd'
 import { type BillingRuleRecord, mostMinutes } from '../../../src/billing-rules/contract.ts'
-import { useCommon } from '../ui/text/texts.ts'
 import { isSound, money } from './day-periods.ts'
 import { type EditedPeriod, firstPeriods, keyed, PeriodsEditor, toSend } from './periods.tsx'
 import { useTexts } from './texts.ts'
@@ -69,18 +68,17 @@ function PeriodFields(editor: { showsAll: boolean; told: Record<string, string> 
 
 function OccupancyFields() {
   const t = useTexts()
-  const common = useCommon()
-  const needed = { required: true, message: common('required') }
+  const needed = { required: true, message: t('required') }
   const amount = { pattern: money, message: t('fault_money') }
   return (
     <>
       <h2>{t('terms')}</h2>
       <div style={{ display: 'grid', gap: '0 16px', gridTemplateColumns: 'repeat(auto-fill, minmax(180px, 1fr))' }}>
         <Form.Item name="freeMinutes" label={t('freeMinutes')} rules={[needed]}>
-          <InputNumber min={0} max={mostMinutes} precision={0} style={{ width: '100%' }} />
+          <InputNumber min={0} max={mostMinutes} precision={0} className="full-width" />
         </Form.Item>
         <Form.Item name="unitMinutes" label={t('unitMinutes')} rules={[needed]}>
-          <InputNumber min={1} max={mostMinutes} precision={0} style={{ width: '100%' }} />
+          <InputNumber min={1} max={mostMinutes} precision={0} className="full-width" />
         </Form.Item>
         <Form.Item name="unitPrice" label={t('unitPrice')} rules={[needed, amount]}>
           <Input inputMode="decimal" autoComplete="off" />

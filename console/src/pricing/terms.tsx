@@ -37,15 +37,15 @@ export function TermsInShort({
   const { periods } = terms
   if (periods === null) {
     return (
-      <div style={{ maxWidth: 300, whiteSpace: 'normal' }}>
+      <div className="wraps narrow-cell">
         <OccupancyTerms {...terms} />
       </div>
     )
   }
   return (
-    <div style={{ display: 'grid', gap: 4 }}>
+    <div className="stacked">
       <SmallDayBar periods={periods} now={now} />
-      <span className="faint" style={{ fontSize: 12 }}>
+      <span className="faint small">
         <PeriodsInWords periods={periods} />
       </span>
     </div>

@@ -1,4 +1,3 @@
-import { Empty } from 'antd'
 import { Link } from 'react-router'
 import { pageRefusals, type RefusalRecord } from '../../../src/events/refusal-log/contract.ts'
 import { refusals } from '../../../src/vocabulary/refusals.ts'
@@ -6,6 +5,7 @@ import { defineTexts, useLanguage } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
 import { ChoiceFilter, RangeFilter, TextFilter, useFilters } from '../ui/filter/filters.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { actorColumn } from '../ui/text/actor.tsx'
@@ -18,22 +18,14 @@ const useTexts = defineTexts(
   {
     hint: 'Write requests that were refused in the last few days, with the reason. The 1,000 newest of each application are kept.',
     none: 'No refused requests.',
-    time: 'Time',
-    subject: 'Subject',
-    reason: 'Reason',
     operation: 'Operation',
-    actor: 'By',
     requestId: 'Request ID',
     deviceNo: 'Serial number',
   },
   {
     hint: '最近几天被拒绝的写请求及其原因。每个应用保留最新的 1,000 条。',
     none: '没有被拒绝的请求。',
-    time: '时间',
-    subject: '对象',
-    reason: '原因',
     operation: '操作',
-    actor: '操作者',
     requestId: '请求编号',
     deviceNo: '序列号',
   },
@@ -44,31 +36,26 @@ const filterNames = ['appId', 'deviceNo', 'code', 'requestId', 'timeFrom', 'time
 /** The log of refused writes, of all applications or of one. */
 export function Page() {
   const t = useTexts()
-  const { values, set, clear, isNarrowed } = useFilters(filterNames)
+  const filters = useFilters(filterNames, ['appId'])
+  const { values, of, range } = filters
   const language = useLanguage()
   return (
     <PageFrame operation={pageRefusals}>
       <section className="card">
         <FilterBar views="refusals" values={values}>
-          <ApplicationFilter isOptional value={values.appId} onChange={(appId) => set({ appId })} />
-          <TextFilter label={t('deviceNo')} value={values.deviceNo} onChange={(deviceNo) => set({ deviceNo })} />
+          <ApplicationFilter isOptional {...of('appId')} />
+          <TextFilter label={t('deviceNo')} {...of('deviceNo')} />
           <ChoiceFilter
             label={t('reason')}
-            value={values.code}
-            onChange={(code) => set({ code })}
+            {...of('code')}
             choices={Object.values(refusals).map(({ code, [language]: words }) => ({
               value: String(code),
               label: `${code} ${words}`,
             }))}
             width={200}
           />
-          <TextFilter label={t('requestId')} value={values.requestId} onChange={(requestId) => set({ requestId })} />
-          <RangeFilter
-            label={t('time')}
-            from={values.timeFrom}
-            to={values.timeTo}
-            onChange={(timeFrom, timeTo) => set({ timeFrom, timeTo })}
-          />
+          <TextFilter label={t('requestId')} {...of('requestId')} />
+          <RangeFilter label={t('time')} {...range('timeFrom', 'timeTo')} />
         </FilterBar>
         <p className="faint">{t('hint')}</p>
         <Records
@@ -78,9 +65,8 @@ export function Page() {
           input={{ ...values, sort: 'time', order: 'desc' }}
           columns={useColumns(values.appId)}
           rowKey={keyOf}
-          isNarrowed={isNarrowed(['appId'])}
-          clear={() => clear(['appId'])}
-          empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('none')} />}
+          filters={filters}
+          empty={<Nothing words={t('none')} />}
         />
       </section>
     </PageFrame>
@@ -102,7 +88,7 @@ function useColumns(appId: string): Column<RefusalRecord>[] {
   const language = useLanguage()
   const application = useApplicationColumn<RefusalRecord>(appId)
   return [
-    { key: 'time', title: t('time'), dataIndex: 'time', className: 'number', isFixed: true },
+    { key: 'time', title: t('time'), className: 'number', isFixed: true },
     ...application,
     {
       key: 'subject',
@@ -117,8 +103,8 @@ function useColumns(appId: string): Column<RefusalRecord>[] {
       title: t('operation'),
       render: (_, { operation }) => <span title={operation}>{operationWords[operation]?.[language] ?? operation}</span>,
     },
-    { ...actorColumn<RefusalRecord>(t('actor')), isExtra: true },
-    { key: 'requestId', title: t('requestId'), dataIndex: 'requestId', className: 'mono', isExtra: true },
+    { ...actorColumn<RefusalRecord>(t('by')), isExtra: true },
+    { key: 'requestId', title: t('requestId'), className: 'mono', isExtra: true },
   ]
 }
 
@@ -132,7 +118,7 @@ function Subject({ refusal: { subject, operation } }: { refusal: RefusalRecord }
 function Reason({ refusal: { code, name, errors } }: { refusal: RefusalRecord }) {
   const language = useLanguage()
   return (
-    <div style={{ maxWidth: 420, whiteSpace: 'normal', overflowWrap: 'anywhere' }}>
+    <div className="wraps narrow-cell">
       <span className="number faint">{code}</span> {refusals[name][language]}
       <Faults errors={errors} />
     </div>

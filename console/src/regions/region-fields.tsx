@@ -1,7 +1,7 @@
-import { Alert, Button, Form, type FormInstance } from 'antd'
+import { Button, Form, type FormInstance } from 'antd'
 import { lengths } from '../../../src/vocabulary/values.ts'
 import { LimitedInput } from '../ui/form/limited.tsx'
-import { useCommon } from '../ui/text/texts.ts'
+import { Note } from '../ui/page/note.tsx'
 import { byLevel, type Region, RegionCascader, regionPath, useRegions } from './cascader.tsx'
 import { useTexts } from './texts.ts'
 
@@ -24,7 +24,6 @@ interface RegionFieldsProps {
 /** The divisions of an address: chosen from the table, or typed where the table lacks them. */
 export function RegionFields({ form, isByHand, onByHand }: RegionFieldsProps) {
   const t = useTexts()
-  const common = useCommon()
   const tree = useRegions()
   const given = Form.useWatch(watch, form) ?? []
   const codes = given.filter((_, index) => index % 2 === 0)
@@ -54,10 +53,10 @@ export function RegionFields({ form, isByHand, onByHand }: RegionFieldsProps) {
         label={t('division')}
         required
         hidden={isTyped}
-        style={{ marginBottom: 8 }}
+        className="spaced-little"
         // The value is in the six fields; this one only shows it.
         getValueProps={() => ({ value: isKnown ? codes : [] })}
-        rules={[{ validator: () => (isTyped || isKnown ? Promise.resolve() : Promise.reject(common('required'))) }]}
+        rules={[{ validator: () => (isTyped || isKnown ? Promise.resolve() : Promise.reject(t('required'))) }]}
       >
         <RegionCascader onChange={(_, regions) => take(regions)} />
       </Form.Item>
@@ -70,14 +69,14 @@ export function RegionFields({ form, isByHand, onByHand }: RegionFieldsProps) {
             key={field}
             name={field}
             label={t(field)}
-            rules={isTyped ? [{ required: true, whitespace: true, message: common('required') }] : []}
+            rules={isTyped ? [{ required: true, whitespace: true, message: t('required') }] : []}
           >
             <LimitedInput most={field.endsWith('Code') ? lengths.divisionCode : lengths.name} autoComplete="off" />
           </Form.Item>
         ))}
       </div>
       {!tree.isError && (
-        <Button type="link" style={{ padding: 0, marginBottom: 12 }} onClick={() => onByHand(!isTyped)}>
+        <Button type="link" className="bare spaced" onClick={() => onByHand(!isTyped)}>
           {isTyped ? t('fromTable') : t('byHand')}
         </Button>
       )}
@@ -90,9 +89,8 @@ const watch = (values: Record<string, string | undefined>): string[] => regionFi
 /** Explains why codes and names are typed by hand. */
 function Why({ isFailed, isShort, isUnknown }: { isFailed: boolean; isShort: boolean; isUnknown: boolean }) {
   const t = useTexts()
-  const style = { marginBottom: 12 }
-  if (isFailed) return <Alert type="warning" showIcon title={t('tableFailed')} style={style} />
-  if (isShort) return <Alert type="info" showIcon title={t('noDistrict')} style={style} />
-  if (isUnknown) return <Alert type="info" showIcon title={t('notInTable')} style={style} />
+  if (isFailed) return <Note type="warning" words={t('tableFailed')} />
+  if (isShort) return <Note type="info" words={t('noDistrict')} />
+  if (isUnknown) return <Note type="info" words={t('notInTable')} />
   return null
 }

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Empty, Form, Input, Tag } from 'antd'
+import { Button, Checkbox, Form, Input, Tag } from 'antd'
 import { useState } from 'react'
 import { deleteRegion, pageRegions, type SavedRegionRecord, saveRegion } from '../../../src/regions/contract.ts'
 import { lengths } from '../../../src/vocabulary/values.ts'
@@ -6,13 +6,13 @@ import { useWrite } from '../api/api.ts'
 import { useMay } from '../api/session.tsx'
 import { defineTexts } from '../language/index.ts'
 import { Confirm } from '../ui/dialog/confirm.tsx'
-import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { TextFilter, useFilters } from '../ui/filter/filters.tsx'
 import { FormDrawer } from '../ui/form/form-drawer.tsx'
 import { RecordForm } from '../ui/form/record-form.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
-import { useCommon } from '../ui/text/texts.ts'
+import { RowButtons } from '../ui/table/row-buttons.tsx'
 import { FilterBar } from '../views/filter-bar.tsx'
 
 const useTexts = defineTexts(
@@ -20,10 +20,8 @@ const useTexts = defineTexts(
     explanation:
       'Regions that the built-in table lacks, or that have another name there. Devices show these names immediately.',
     code: 'Code',
-    name: 'Name',
     parentCode: 'Parent code',
     builtInName: 'Built-in name',
-    status: 'Status',
     current: 'Current',
     ended: 'Ended',
     isEnded: 'This region has ended',
@@ -37,15 +35,12 @@ const useTexts = defineTexts(
     codeHint: 'Six digits. Provinces end in 0000, cities in 00.',
     parentHint: 'Leave empty for the nearest region above.',
     sixDigits: 'Must be six digits, not beginning with 0.',
-    tooLong: 'Up to {{max}} characters.',
   },
   {
     explanation: '内置行政区划表中没有的，或名称不同的行政区划。设备立即显示这里的名称。',
     code: '代码',
-    name: '名称',
     parentCode: '上级代码',
     builtInName: '内置名称',
-    status: '状态',
     current: '有效',
     ended: '已撤销',
     isEnded: '此行政区划已撤销',
@@ -59,18 +54,17 @@ const useTexts = defineTexts(
     codeHint: '六位数字。省级以 0000 结尾，市级以 00 结尾。',
     parentHint: '留空则取最近的上级。',
     sixDigits: '必须是六位数字，且不以 0 开头。',
-    tooLong: '最多 {{max}} 个字符。',
   },
 )
 
-const filters = ['code', 'name'] as const
+const filterNames = ['code', 'name'] as const
 
 /** The regions that operators have saved. */
 export function Page() {
   const t = useTexts()
-  const common = useCommon()
   const may = useMay()
-  const { values, set, clear, isNarrowed } = useFilters(filters)
+  const filters = useFilters(filterNames)
+  const { values, of } = filters
   const [edited, setEdited] = useState<SavedRegionRecord | 'new'>()
   const [deleted, setDeleted] = useState<SavedRegionRecord>()
   const remove = useWrite(deleteRegion)
@@ -78,9 +72,7 @@ export function Page() {
   return (
     <PageFrame operation={pageRegions}>
       <section className="card">
-        <p className="faint" style={{ marginTop: 0 }}>
-          {t('explanation')}
-        </p>
+        <p className="faint flush-above">{t('explanation')}</p>
         <FilterBar
           views="regions"
           values={values}
@@ -92,8 +84,8 @@ export function Page() {
             )
           }
         >
-          <TextFilter label={t('code')} value={values.code} onChange={(value) => set({ code: value.trim() })} />
-          <TextFilter label={t('name')} value={values.name} onChange={(value) => set({ name: value.trim() })} />
+          <TextFilter label={t('code')} {...of('code')} />
+          <TextFilter label={t('name')} {...of('name')} />
         </FilterBar>
         <Records
           name="regions"
@@ -101,9 +93,8 @@ export function Page() {
           input={values}
           columns={columns}
           rowKey={({ code }) => code}
-          isNarrowed={isNarrowed()}
-          clear={() => clear()}
-          empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty')} />}
+          filters={filters}
+          empty={<Nothing words={t('empty')} />}
         />
       </section>
       <FormDrawer
@@ -118,12 +109,10 @@ export function Page() {
       <Confirm
         isOpen={deleted !== undefined}
         title={t('deleteTitle', { name: deleted?.name ?? '' })}
-        verb={common('delete')}
+        verb={t('delete')}
         isDangerous
-        run={async () => {
-          await remove.mutateAsync({ input: { code: deleted?.code ?? '' } })
-          showSuccess(t('deleted'))
-        }}
+        run={() => remove.mutateAsync({ input: { code: deleted?.code ?? '' } })}
+        done={t('deleted')}
         onClose={() => setDeleted(undefined)}
       >
         <p>{t('deleteWords')}</p>
@@ -137,37 +126,23 @@ function useColumns(
   remove: (region: SavedRegionRecord) => void,
 ): Column<SavedRegionRecord>[] {
   const t = useTexts()
-  const common = useCommon()
   const may = useMay()
   const columns: Column<SavedRegionRecord>[] = [
-    { key: 'code', title: t('code'), dataIndex: 'code', className: 'mono', isFixed: true },
-    { key: 'name', title: t('name'), dataIndex: 'name', isFixed: true, most: 200 },
+    { key: 'code', title: t('code'), className: 'mono', isFixed: true },
+    { key: 'name', title: t('name'), isFixed: true, most: 200 },
     { key: 'builtInName', title: t('builtInName'), most: 200, render: (_, region) => region.builtInName ?? '–' },
     { key: 'parentCode', title: t('parentCode'), className: 'mono', render: (_, region) => region.parentCode ?? '–' },
-    {
-      key: 'status',
-      title: t('status'),
-      render: (_, { isEnded }) => <Tag>{isEnded ? t('ended') : t('current')}</Tag>,
-    },
-    { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number' },
+    { key: 'status', title: t('status'), render: (_, { isEnded }) => <Tag>{isEnded ? t('ended') : t('current')}</Tag> },
+    { key: 'createTime', title: t('createTime'), className: 'number' },
   ]
   if (!may(saveRegion)) return columns
   return [
     ...columns,
     {
       key: 'actions',
-      title: common('actions'),
+      title: t('actions'),
       isFixed: true,
-      render: (_, region) => (
-        <span style={{ display: 'inline-flex', gap: 8 }}>
-          <Button size="small" aria-label={`${common('edit')} ${region.code}`} onClick={() => edit(region)}>
-            {common('edit')}
-          </Button>
-          <Button size="small" aria-label={`${common('delete')} ${region.code}`} onClick={() => remove(region)}>
-            {common('delete')}
-          </Button>
-        </span>
-      ),
+      render: (_, region) => <RowButtons name={region.code} edit={() => edit(region)} remove={() => remove(region)} />,
     },
   ]
 }
@@ -182,10 +157,9 @@ type Entered = ReturnType<typeof valuesOf>
 
 function RegionForm({ region, close }: { region: SavedRegionRecord | undefined; close: () => void }) {
   const t = useTexts()
-  const common = useCommon()
   const [form] = Form.useForm<Entered>()
   const save = useWrite(saveRegion)
-  const needed = { required: true, whitespace: true, message: common('required') }
+  const needed = { required: true, whitespace: true, message: t('required') }
   const sixDigits = { pattern: /^\s*[1-9]\d{5}\s*$/, message: t('sixDigits') }
   const labels = { code: t('code'), name: t('name'), parentCode: t('parentCode'), isEnded: t('isEnded') }
   return (
@@ -198,7 +172,7 @@ function RegionForm({ region, close }: { region: SavedRegionRecord | undefined; 
         return save.mutateAsync({ input, headers })
       }}
       onSaved={close}
-      verb={common('save')}
+      verb={t('save')}
       back={close}
       fieldNames={labels}
     >

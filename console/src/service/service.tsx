@@ -1,13 +1,13 @@
-import { Alert, Button, Empty } from 'antd'
+import { Alert, Button } from 'antd'
 import { useState } from 'react'
 import type { Static } from 'typebox'
+import { Nothing } from '../ui/page/nothing.tsx'
+import { Unread } from '../ui/page/unread.tsx'
 import './service.css'
 import type { FindingRecord } from '../../../src/service/contract.ts'
 import { getServiceDetail, type SettingInForce, type TableSize } from '../../../src/service/detail/contract.ts'
 import { useRead } from '../api/api.ts'
-import { Loading } from '../ui/page/loading.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
-import { RefusalResult } from '../ui/page/refusal.tsx'
 import { Rows } from '../ui/table/rows.tsx'
 import { inBytes } from '../ui/text/bytes.ts'
 import { Facts } from '../ui/text/facts.tsx'
@@ -32,7 +32,7 @@ function Service() {
   const t = useTexts()
   const { data, error, refetch } = useRead(getServiceDetail, {}, { refetchInterval: 30_000 })
   if (data === undefined) {
-    return error === null ? <Loading /> : <RefusalResult error={error} retry={() => void refetch()} />
+    return <Unread error={error} refetch={refetch} />
   }
   const { findings, forecast, tables, settings } = data
   return (
@@ -55,11 +55,7 @@ function Service() {
         </section>
         <section className="card">
           <h2>{t('forecast')}</h2>
-          {forecast === null ? (
-            <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('forecastUnknown')} />
-          ) : (
-            <Year forecast={forecast} />
-          )}
+          {forecast === null ? <Nothing words={t('forecastUnknown')} /> : <Year forecast={forecast} />}
         </section>
       </div>
       {settings !== null && (
@@ -131,10 +127,10 @@ function Tables({ tables }: { tables: TableSize[] }) {
         rows={isWhole ? tables : tables.slice(0, shownTables)}
         empty={null}
         columns={[
-          { key: 'table', title: t('table'), dataIndex: 'name', className: 'mono' },
+          { key: 'name', title: t('table'), className: 'mono' },
           {
             key: 'rows',
-            title: t('rows'),
+            title: t('rowCount'),
             align: 'end',
             render: (_, { rows }) => (rows === null ? '–' : grouped(rows)),
           },
@@ -201,15 +197,10 @@ function Settings({ settings }: { settings: SettingInForce[] }) {
         isSmall
         rowKey={({ name }) => name}
         rows={isWhole ? settings : settings.filter(({ isSet }) => isSet)}
-        empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('allByDefault')} />}
+        empty={<Nothing words={t('allByDefault')} />}
         columns={[
-          { key: 'name', title: t('name'), dataIndex: 'name', className: 'mono' },
-          {
-            key: 'value',
-            title: t('value'),
-            most: 460,
-            render: (_, setting) => <Value setting={setting} />,
-          },
+          { key: 'name', title: t('name'), className: 'mono' },
+          { key: 'value', title: t('value'), most: 460, render: (_, setting) => <Value setting={setting} /> },
           {
             key: 'isSet',
             title: t('isSet'),
@@ -230,5 +221,5 @@ function Settings({ settings }: { settings: SettingInForce[] }) {
 function Value({ setting: { value, isSecret, isSet } }: { setting: SettingInForce }) {
   const t = useTexts()
   if (value !== null) return <span className="mono">{value}</span>
-  return <span className="faint">{isSecret && isSet ? t('hidden') : t('none')}</span>
+  return <span className="faint">{isSecret && isSet ? t('hidden') : t('nothing')}</span>
 }

@@ -1,11 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { Alert } from 'antd'
 import { type ReactNode, useLayoutEffect } from 'react'
 import { createPortal } from 'react-dom'
 import { Access } from '../account/access.tsx'
 import { useTexts as useAccountTexts } from '../account/texts.ts'
 import { readAnew, readingSession } from '../api/api.ts'
 import { paths } from '../paths.ts'
+import { Note } from '../ui/page/note.tsx'
 import { Frame } from './frame.tsx'
 import { WaysIn } from './sign-in.tsx'
 import { useTexts } from './texts.ts'
@@ -19,8 +19,8 @@ export function SignInAgain({ from }: { from: string }) {
     await readAnew(queries)
   }
   return (
-    <InPlace from={from} to={paths.signIn()} title={t('title')}>
-      <Alert type="info" showIcon title={t('again')} style={{ marginBottom: 16 }} />
+    <InPlace from={from} to={paths.signIn()} title={t('signIn')}>
+      <Note type="info" words={t('again')} />
       <WaysIn onEntered={goOn} returnTo={from} isInWindow />
     </InPlace>
   )

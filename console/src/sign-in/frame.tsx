@@ -19,7 +19,7 @@ export function Frame({ title, children }: { title: string; children: ReactNode 
       </div>
       <main style={{ padding: '6vh 16px 48px' }}>
         <div className="card" style={{ maxWidth: 400, margin: '0 auto', padding: 28 }}>
-          <div style={{ display: 'flex', alignItems: 'center', gap: 12, marginBottom: 4 }}>
+          <div className="in-a-row spaced-little">
             <Logo size={32} />
             <strong style={{ fontSize: 18 }}>Forecourt</strong>
           </div>

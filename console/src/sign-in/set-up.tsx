@@ -12,7 +12,6 @@ import { afterSessionChange } from '../api/session.tsx'
 import { paths } from '../paths.ts'
 import { LimitedInput } from '../ui/form/limited.tsx'
 import { Loading } from '../ui/page/loading.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { Frame } from './frame.tsx'
 import { SignOnButton } from './sign-on-button.tsx'
 import { useTexts } from './texts.ts'
@@ -27,7 +26,6 @@ interface Entered {
 /** The page of a one-time set-up link. The token is in the fragment, which reaches no server and no log. */
 export function Page() {
   const t = useTexts()
-  const common = useCommon()
   const queries = useQueryClient()
   const navigate = useNavigate()
   const [token] = useState(() => location.hash.slice(1))
@@ -83,8 +81,8 @@ export function Page() {
           name="password"
           label={t('newPassword')}
           rules={[
-            { required: true, message: common('required') },
-            { ...passwordLengths, message: common('passwordLength', passwordLengths) },
+            { required: true, message: t('required') },
+            { ...passwordLengths, message: t('passwordLength', passwordLengths) },
           ]}
         >
           <Input.Password autoComplete="new-password" autoFocus />
@@ -94,7 +92,7 @@ export function Page() {
           label={t('repeat')}
           dependencies={['password']}
           rules={[
-            { required: true, message: common('required') },
+            { required: true, message: t('required') },
             ({ getFieldValue }) => ({
               validator: (_, value) =>
                 value === getFieldValue('password') ? Promise.resolve() : Promise.reject(new Error(t('differs'))),

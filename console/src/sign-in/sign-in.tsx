@@ -17,7 +17,6 @@ import { afterSessionChange } from '../api/session.tsx'
 import { showWarning } from '../ui/dialog/feedback.tsx'
 import { Loading } from '../ui/page/loading.tsx'
 import { Segments } from '../ui/page/segments.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { Frame } from './frame.tsx'
 import { keepReturnTo, useReturnTo } from './return-to.ts'
 import { SignOnButton } from './sign-on-button.tsx'
@@ -42,7 +41,7 @@ export function Page() {
   }
   if (useIsSignedIn()) return <Navigate to={returnTo} replace />
   return (
-    <Frame title={t('title')}>
+    <Frame title={t('signIn')}>
       <CameBack />
       <WaysIn onEntered={goOn} returnTo={returnTo} />
     </Frame>
@@ -85,7 +84,7 @@ export function WaysIn(entry: WaysInProps) {
         onChange={setWay}
         options={[
           { value: 'account', label: t('account') },
-          { value: 'key', label: t('key') },
+          { value: 'key', label: t('operatorKey') },
         ]}
       />
       {way === 'key' ? (
@@ -142,13 +141,12 @@ interface ByAccountProps extends WaysInProps {
 
 function ByAccount({ signOn, hasPasskeys, isForAdmins, ...entry }: ByAccountProps) {
   const t = useTexts()
-  const common = useCommon()
   const { returnTo } = entry
   const { enter, error, setError, isRunning } = useEnter(entry)
   const [form] = Form.useForm<Entered>()
   const [wantsCode, setWantsCode] = useState(false)
   usePasskeyOfFields(hasPasskeys && !isRunning, enter)
-  const needed = [{ required: true, message: common('required') }]
+  const needed = [{ required: true, message: t('required') }]
   const hasOthers = signOn !== undefined || hasPasskeys
   if (asksForCode(error) && !wantsCode) setWantsCode(true)
   const isOnlyAsked = error instanceof ForecourtError && error.code === 10032
@@ -224,7 +222,6 @@ function usePasskeyOfFields(isAsked: boolean, enter: (shown: Shown) => Promise<v
 
 function ByKey(entry: WaysInProps) {
   const t = useTexts()
-  const common = useCommon()
   const { enter, error, isRunning } = useEnter(entry)
   return (
     <>
@@ -234,7 +231,7 @@ function ByKey(entry: WaysInProps) {
         requiredMark={false}
         onFinish={({ operatorKey }) => void enter({ operatorKey: operatorKey?.trim() ?? '' })}
       >
-        <Form.Item name="operatorKey" label={t('key')} rules={[{ required: true, message: common('required') }]}>
+        <Form.Item name="operatorKey" label={t('operatorKey')} rules={[{ required: true, message: t('required') }]}>
           <Input.Password autoComplete="off" autoFocus />
         </Form.Item>
         <Button type="primary" htmlType="submit" block loading={isRunning}>

@@ -39,7 +39,7 @@ export function CoordinatesField({ form }: { form: FormInstance }) {
         <LimitedInput className="mono" most={lengths.coordinates} autoComplete="off" />
       </Form.Item>
       {other !== undefined && (
-        <div role="status" className="map-here" style={{ marginBottom: 16 }}>
+        <div role="status" className="map-here spaced">
           <Space wrap>
             <span>{t('looksSwapped')}</span>
             <Button size="small" onClick={() => enter(other)}>
@@ -53,13 +53,13 @@ export function CoordinatesField({ form }: { form: FormInstance }) {
         icon={<EnvironmentOutlined />}
         aria-expanded={isMapOpen}
         onClick={() => setMapOpen(!isMapOpen)}
-        style={{ marginBottom: 12 }}
+        className="spaced"
       >
         {isMapOpen ? t('hideMap') : t('pick')}
       </Button>
       {isMapOpen && (
         <>
-          <p style={{ margin: '0 0 8px' }}>{t('clickMap')}</p>
+          <p className="flush-above spaced-little">{t('clickMap')}</p>
           <PickMap points={points} onPick={(point) => enter(writePoint(point))} />
         </>
       )}

@@ -1,4 +1,4 @@
-import { Alert, Form } from 'antd'
+import { Form } from 'antd'
 import { useState } from 'react'
 import { useNavigate, useParams, useSearchParams } from 'react-router'
 import { getSite, type SiteRecord, saveSite, updateSite } from '../../../src/sites/contract.ts'
@@ -8,8 +8,8 @@ import { ruleFields } from '../pricing/rule-fields.ts'
 import { ApplicationFilter, NoApplication, useApplication } from '../ui/filter/application-picker.tsx'
 import { type Edited, useEdited } from '../ui/form/record-form.tsx'
 import { Loading } from '../ui/page/loading.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import type { SiteValues } from './form-values.ts'
 import { SiteForm } from './site-form.tsx'
 import './sites.css'
@@ -42,9 +42,7 @@ function NewSite() {
   return (
     <PageFrame title={t('newSite')} operation={saveSite}>
       <div className="site-form">
-        {like.data && (
-          <Alert type="info" showIcon title={t('isLike', { name: like.data.siteName })} style={{ marginBottom: 16 }} />
-        )}
+        {like.data && <Note type="info" words={t('isLike', { name: like.data.siteName })} />}
         <div className="card">
           <ApplicationFilter value={appId} onChange={choose} />
           {appId === '' && <NoApplication />}
@@ -68,9 +66,8 @@ function NewSite() {
 
 function EditSite({ appId, id }: { appId: string; id: number }) {
   const t = useTexts()
-  const common = useCommon()
   const { edited, instead } = useEdited(getSite, { appId, id })
-  const title = edited === undefined ? common('edit') : t('editSite', { name: edited.data.siteName })
+  const title = edited === undefined ? t('edit') : t('editName', { name: edited.data.siteName })
   return (
     <PageFrame title={title} operation={updateSite}>
       {edited === undefined ? instead : <EditForm edited={edited} />}

@@ -1,6 +1,5 @@
 import { PlusOutlined } from '@ant-design/icons'
-import { Button, Empty } from 'antd'
-import { Suspense } from 'react'
+import { Button } from 'antd'
 import { Link } from 'react-router'
 import { pageSites, type SiteRecord, saveSite, updateSite } from '../../../src/sites/contract.ts'
 import { schedulePriceChange } from '../../../src/sites/price-changes/contract.ts'
@@ -10,16 +9,17 @@ import { paths } from '../paths.ts'
 import { SiteDevices } from '../placements/parts.tsx'
 import { OtherRulesButton } from '../prices/other-rules-button.tsx'
 import { SiteMark } from '../prices/waiting.tsx'
+import { ruleFields } from '../pricing/rule-fields.ts'
 import { RuleFilter } from '../pricing/rule-picker.tsx'
 import { RegionFilter } from '../regions/cascader.tsx'
 import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
 import { ChoiceFilter, RangeFilter, TextFilter, useFilters } from '../ui/filter/filters.tsx'
 import { LinkButton } from '../ui/page/link-button.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { useApplicationColumn } from '../ui/text/application-name.tsx'
 import { State } from '../ui/text/status.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { FilterBar } from '../views/filter-bar.tsx'
 import { Hours, isOutOfService, RuleLink, regionName, SiteLink } from './show.tsx'
 import './sites.css'
@@ -30,7 +30,7 @@ import { OneLine } from '../ui/table/rows.tsx'
 import { useSelection } from '../ui/table/selection.ts'
 import { useTexts } from './texts.ts'
 
-const SitesMap = part(async () => ({ default: (await import('./sites-map.tsx')).SitesMap }))
+const SitesMap = part(async () => (await import('./sites-map.tsx')).SitesMap)
 
 const filterNames = [
   'siteName',
@@ -76,19 +76,12 @@ export function Page() {
 
 function Sites() {
   const t = useTexts()
-  const { values, set, clear, isNarrowed } = useFilters([...filterNames, ...frameNames])
+  const filters = useFilters([...filterNames, ...frameNames], frameNames)
+  const { values, set, of, range } = filters
   const { view: asked, ...input } = values
   const view = asked || stored(viewKey)
   const { appId } = values
-  const rows = (
-    <Rows
-      appId={appId}
-      input={input}
-      isNarrowed={isNarrowed(frameNames)}
-      clear={() => clear(frameNames)}
-      isBesideMap={view === 'map'}
-    />
-  )
+  const rows = <Rows appId={appId} input={input} filters={filters} isBesideMap={view === 'map'} />
   return (
     <section className="card">
       <FilterBar
@@ -115,22 +108,14 @@ function Sites() {
           // A rule belongs to one application, so choosing another clears this filter.
           onChange={(chosen) => set({ appId: chosen, billingRuleId: '' })}
         />
-        <TextFilter label={t('siteName')} value={values.siteName} onChange={(siteName) => set({ siteName })} />
-        <TextFilter label={t('contacts')} value={values.contacts} onChange={(contacts) => set({ contacts })} />
+        <TextFilter label={t('siteName')} {...of('siteName')} />
+        <TextFilter label={t('contacts')} {...of('contacts')} />
         <RegionFilter values={values} onChange={set} />
-        {appId !== '' && (
-          <RuleFilter appId={appId} value={values.billingRuleId} onChange={(billingRuleId) => set({ billingRuleId })} />
-        )}
-        <RangeFilter
-          label={t('created')}
-          from={values.timeFrom}
-          to={values.timeTo}
-          onChange={(timeFrom, timeTo) => set({ timeFrom, timeTo })}
-        />
+        {appId !== '' && <RuleFilter appId={appId} {...of('billingRuleId')} />}
+        <RangeFilter label={t('createTime')} {...range('timeFrom', 'timeTo')} />
         <ChoiceFilter
-          label={t('hasDevices')}
-          value={values.hasDevices}
-          onChange={(hasDevices) => set({ hasDevices })}
+          label={t('devices')}
+          {...of('hasDevices')}
           choices={[
             { value: 'true', label: t('withDevices') },
             { value: 'false', label: t('withoutDevices') },
@@ -142,9 +127,8 @@ function Sites() {
       {view === 'map' && (
         <div className="table-and-map">
           {rows}
-          <Suspense fallback={null}>
-            <SitesMap key={appId} input={input} bbox={values.bbox} onBbox={(bbox) => set({ bbox })} />
-          </Suspense>
+
+          <SitesMap key={appId} input={input} bbox={values.bbox} onBbox={(bbox) => set({ bbox })} />
         </div>
       )}
     </section>
@@ -155,7 +139,7 @@ function Sites() {
 function AreaFilter({ bbox, onClear }: { bbox: string; onClear: () => void }) {
   const t = useTexts()
   return (
-    <div style={{ display: 'grid', gap: 2, fontSize: 12 }} className="faint">
+    <div className="faint field-of-filter">
       <span>
         {t('mapArea')} <span className="mono">{bbox}</span>
       </span>
@@ -167,18 +151,16 @@ function AreaFilter({ bbox, onClear }: { bbox: string; onClear: () => void }) {
 interface RowsProps {
   appId: string
   input: Record<string, string>
-  isNarrowed: boolean
-  clear: () => void
+  filters: { isNarrowed: boolean; clear: () => void }
   isBesideMap: boolean
 }
 
-function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
+function Rows({ appId, input, filters, isBesideMap }: RowsProps) {
   const t = useTexts()
-  const common = useCommon()
   const may = useMay()
   const [keys, choose] = useSelection()
   const maySelect = may(schedulePriceChange)
-  const application = useApplicationColumn<SiteRecord>(appId, common('orderAcross'))
+  const application = useApplicationColumn<SiteRecord>(appId, t('orderAcross'))
   const columns: Column<SiteRecord>[] = [
     {
       key: 'siteName',
@@ -196,35 +178,17 @@ function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
       ),
     },
     ...application,
-    { key: 'id', sortBy: 'id', title: t('id'), dataIndex: 'id', className: 'number', isExtra: true },
+    { key: 'id', sortBy: 'id', title: t('siteId'), className: 'number', isExtra: true },
     {
       key: 'region',
       sortBy: 'districtCode',
       title: t('region'),
       render: (_, site) => <OneLine text={regionName(site)} most={isBesideMap && appId === '' ? 128 : 240} />,
     },
-    {
-      key: 'detailAddress',
-      title: t('detailAddress'),
-      dataIndex: 'detailAddress',
-      className: 'fills',
-      isExtra: 1600,
-    },
-    { key: 'contacts', title: t('contacts'), dataIndex: 'contacts', isExtra: 1600 },
-    {
-      key: 'contactsPhone',
-      title: t('contactsPhone'),
-      dataIndex: 'contactsPhone',
-      className: 'number',
-      isExtra: 1600,
-    },
-    {
-      key: 'customerServicePhone',
-      title: t('customerServicePhone'),
-      dataIndex: 'customerServicePhone',
-      className: 'number',
-      isExtra: true,
-    },
+    { key: 'detailAddress', title: t('detailAddress'), className: 'fills', isExtra: 1600 },
+    { key: 'contacts', title: t('contacts'), isExtra: 1600 },
+    { key: 'contactsPhone', title: t('contactsPhone'), className: 'number', isExtra: 1600 },
+    { key: 'customerServicePhone', title: t('customerServicePhone'), className: 'number', isExtra: true },
     {
       key: 'devices',
       title: t('devices'),
@@ -233,30 +197,23 @@ function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
     },
     {
       key: 'hours',
-      title: t('hours'),
+      title: t('openingHours'),
       render: (_, site) =>
         isOutOfService(site) ? <State tone="warn">{t('outOfService')}</State> : <Hours site={site} />,
     },
-    { key: 'businessWeekDay', title: t('businessWeekDay'), dataIndex: 'businessWeekDay', isExtra: true },
+    { key: 'businessWeekDay', title: t('businessWeekDay'), isExtra: true },
     ...ruleFields.map(
-      (field): Column<SiteRecord> => ({
+      ({ field }): Column<SiteRecord> => ({
         key: field,
         title: t(field),
         isExtra: true,
         render: (_, site) => <RuleLink appId={site.appId} id={site[field]} />,
       }),
     ),
-    { key: 'ipcIds', title: t('ipcIds'), dataIndex: 'ipcIds', className: 'mono', isExtra: true },
-    { key: 'coordinates', title: t('coordinates'), dataIndex: 'coordinates', className: 'mono', isExtra: true },
-    {
-      key: 'createTime',
-      sortBy: 'createTime',
-      title: t('created'),
-      dataIndex: 'createTime',
-      className: 'number',
-      isExtra: 1320,
-    },
-    ...(may(updateSite) ? [actions(common('actions'), common('edit'))] : []),
+    { key: 'ipcIds', title: t('ipcIds'), className: 'mono', isExtra: true },
+    { key: 'coordinates', title: t('coordinates'), className: 'mono', isExtra: true },
+    { key: 'createTime', sortBy: 'createTime', title: t('createTime'), className: 'number', isExtra: 1320 },
+    ...(may(updateSite) ? [actions(t('actions'), t('edit'))] : []),
   ]
   return (
     <Records
@@ -267,8 +224,7 @@ function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
       input={input}
       columns={isBesideMap ? columns.map(besideMap) : columns}
       rowKey={keyOf}
-      isNarrowed={isNarrowed}
-      clear={clear}
+      filters={filters}
       {...(maySelect && { selection: { keys, onChange: (now) => choose(now as string[]) } })}
       footer={(found) => (
         <>
@@ -279,9 +235,9 @@ function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
         </>
       )}
       empty={
-        <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('none')}>
+        <Nothing words={t('none')}>
           {may(saveSite) && <LinkButton to={paths.newSite({ appId })}>{t('newSite')}</LinkButton>}
-        </Empty>
+        </Nothing>
       }
     />
   )
@@ -294,8 +250,6 @@ const readKey = (key: string) => ({ appId: key.split(' ')[0] ?? '', id: Number(k
 /** Beside the map, only the name, application and region are shown by default; the user can add other columns. */
 const besideMap = (column: Column<SiteRecord>): Column<SiteRecord> =>
   ['siteName', 'appId', 'region'].includes(column.key) ? column : { ...column, isExtra: true, isFixed: false }
-
-const ruleFields = ['fastChargeBillRuleId', 'rushingBillRuleId', 'placeholderBillRuleId'] as const
 
 function actions(title: string, edit: string): Column<SiteRecord> {
   return {

@@ -52,7 +52,7 @@ export function OutOfService({ site, isOpen, onClose }: OutOfServiceProps) {
         htmlFor="out-of-service"
         required
         {...(!isOut && { extra: t('outForm', { begin: t('outOfService') }) })}
-        style={{ marginBottom: 0 }}
+        className="flush-below"
       >
         <LimitedInput
           id="out-of-service"

@@ -12,7 +12,7 @@ export function Hours({ site }: { site: SiteRecord }) {
   const t = useTexts()
   const { businessStartTime: opens, businessClosingTime: closes } = site
   return (
-    <span className="number" style={{ whiteSpace: 'nowrap' }}>
+    <span className="number nowrap">
       {short(opens)}–{short(closes)}
       {closesNextDay(opens, closes) && ` (${t('nextDay')})`}
     </span>
@@ -44,7 +44,7 @@ export function SiteLink({ site }: { site: Pick<SiteRecord, 'appId' | 'id' | 'si
 
 export function RuleLink({ appId, id, name }: { appId: string; id: number | null; name?: string | undefined }) {
   const t = useTexts()
-  if (id === null) return <span className="faint">{t('noRule')}</span>
+  if (id === null) return <span className="faint">{t('nothing')}</span>
   return <Link to={paths.billingRule(appId, id)}>{name ?? <span className="number">{id}</span>}</Link>
 }
 

@@ -2,11 +2,11 @@ import { Form, type FormInstance } from 'antd'
 import type { ReactNode } from 'react'
 import { siteLengths } from '../../../src/sites/contract.ts'
 import { lengths } from '../../../src/vocabulary/values.ts'
+import { useCommon } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { ruleFields } from '../pricing/rule-fields.ts'
 import { RulePicker } from '../pricing/rule-picker.tsx'
 import { LimitedInput } from '../ui/form/limited.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import type { SiteValues } from './form-values.ts'
 import { closesNextDay } from './show.tsx'
 import { useTexts } from './texts.ts'
@@ -16,15 +16,15 @@ import { ClosingTime, TimeOfDay } from './times.tsx'
 
 /** The form rule of a required text, which must not be only white space. */
 function useNeeded() {
-  const common = useCommon()
-  return [{ required: true, whitespace: true, message: common('required') }]
+  const t = useCommon()
+  return [{ required: true, whitespace: true, message: t('required') }]
 }
 
 export function GeneralFields() {
   const t = useTexts()
   const needed = useNeeded()
   return (
-    <Group title={t('general')}>
+    <Group title={t('site')}>
       <div className="form-grid form-pairs">
         <Form.Item name="siteName" label={t('siteName')} rules={needed}>
           <LimitedInput most={lengths.name} autoComplete="off" />
@@ -49,7 +49,7 @@ export function OpeningFields({ form }: { form: FormInstance<SiteValues> }) {
   const opens = Form.useWatch('businessStartTime', form) ?? ''
   const closes = Form.useWatch('businessClosingTime', form) ?? ''
   return (
-    <Group title={t('opening')}>
+    <Group title={t('openingHours')}>
       <div className="form-grid">
         <Form.Item name="businessStartTime" label={t('businessStartTime')} rules={needed}>
           <TimeOfDay />
@@ -89,7 +89,7 @@ export function PlaceFields({ children }: { children: ReactNode }) {
 export function RuleFields({ appId }: { appId: string }) {
   const t = useTexts()
   return (
-    <Group title={t('rules')}>
+    <Group title={t('billingRules')}>
       <div className="form-grid">
         {ruleFields.map(({ field, ruleType }) => (
           <Form.Item
@@ -99,7 +99,7 @@ export function RuleFields({ appId }: { appId: string }) {
             extra={
               // In another tab, so that unsaved input is not lost.
               <a href={paths.newBillingRule({ appId, ruleType })} target="_blank" rel="noreferrer">
-                {t('newRule')}
+                {t('newBillingRule')}
               </a>
             }
           >

@@ -1,10 +1,11 @@
-import { Alert, type FormInstance } from 'antd'
+import type { FormInstance } from 'antd'
 import { useState } from 'react'
 import type { SiteRecord } from '../../../src/sites/contract.ts'
 import { paths } from '../paths.ts'
 import { RegionFields, regionFields } from '../regions/region-fields.tsx'
 import { useTexts as useRegionTexts } from '../regions/texts.ts'
 import { RecordForm, type RecordFormProps } from '../ui/form/record-form.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { CoordinatesField } from './coordinates-field.tsx'
 import { type SiteValues, valuesLike, valuesOf } from './form-values.ts'
 import { GeneralFields, MoreFields, OpeningFields, PlaceFields, RuleFields } from './site-fields.tsx'
@@ -38,18 +39,14 @@ export function SiteForm({ appId, form, like, ...frame }: SiteFormProps) {
       }}
       advice={({ code }) =>
         code === 30003 && (
-          <Alert
-            type="info"
-            showIcon
-            style={{ marginBottom: 16 }}
-            title={t('configMissing')}
-            description={
+          <Note type="info" words={t('configMissing')}>
+            {
               // In another tab, so that unsaved input is not lost.
               <a href={paths.application(appId, 'callback')} target="_blank" rel="noreferrer">
                 {t('configure')}
               </a>
             }
-          />
+          </Note>
         )
       }
     >

@@ -1,5 +1,5 @@
 import { DeleteOutlined, EditOutlined } from '@ant-design/icons'
-import { Button, Empty } from 'antd'
+import { Button } from 'antd'
 import { type ReactNode, useMemo, useState } from 'react'
 import { Link, useNavigate, useParams } from 'react-router'
 import { type EventRecord, pageEvents } from '../../../src/events/contract.ts'
@@ -15,6 +15,7 @@ import { SitePrices } from '../prices/site-prices.tsx'
 import { Confirm } from '../ui/dialog/confirm.tsx'
 import { LinkButton } from '../ui/page/link-button.tsx'
 import { Loading } from '../ui/page/loading.tsx'
+import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { RefusalResult } from '../ui/page/refusal.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
@@ -24,7 +25,6 @@ import { Facts } from '../ui/text/facts.tsx'
 import { RecordJson } from '../ui/text/record-json.tsx'
 import { Copyable } from '../ui/text/secret.tsx'
 import { State } from '../ui/text/status.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { useTypeWords } from '../words/type-words.ts'
 import { OutOfService } from './out-of-service.tsx'
 import { Hours, isOutOfService, partsOf, regionName } from './show.tsx'
@@ -39,7 +39,7 @@ export function Page() {
   const { data, error, refetch } = useRead(getSite, { appId, id: Number(id) }, { live: appId })
   if (data === undefined && error !== null) {
     return (
-      <PageFrame title={t('general')}>
+      <PageFrame title={t('site')}>
         <RefusalResult error={error} retry={() => void refetch()} />
       </PageFrame>
     )
@@ -68,7 +68,7 @@ function Site({ site }: { site: SiteRecord }) {
       <Events site={site} />
       <details className="card">
         <summary>{t('record')}</summary>
-        <div style={{ marginTop: 12 }}>
+        <div className="spaced-above">
           <RecordJson record={site} />
         </div>
       </details>
@@ -78,7 +78,6 @@ function Site({ site }: { site: SiteRecord }) {
 
 function Actions({ site }: { site: SiteRecord }) {
   const t = useTexts()
-  const common = useCommon()
   const may = useMay()
   const navigate = useNavigate()
   const remove = useWrite(deleteSite)
@@ -97,7 +96,7 @@ function Actions({ site }: { site: SiteRecord }) {
       {may(saveSite) && <LinkButton to={paths.newSite({ appId, like: id })}>{t('newLike')}</LinkButton>}
       {may(updateSite) && (
         <LinkButton icon={<EditOutlined />} to={paths.editSite(appId, id)}>
-          {common('edit')}
+          {t('edit')}
         </LinkButton>
       )}
       {may(updateSite) && (
@@ -105,13 +104,13 @@ function Actions({ site }: { site: SiteRecord }) {
       )}
       {may(deleteSite) && (
         <Button danger icon={<DeleteOutlined />} onClick={() => ask('delete')}>
-          {common('delete')}
+          {t('delete')}
         </Button>
       )}
       <Confirm
         isOpen={asked === 'delete'}
-        title={t('deleteTitle', { name: siteName })}
-        verb={common('delete')}
+        title={t('deleteName', { name: siteName })}
+        verb={t('delete')}
         isDangerous
         typed={siteName}
         run={run}
@@ -142,19 +141,18 @@ function Card({ title, children }: { title: string; children: ReactNode }) {
 
 function General({ site }: { site: SiteRecord }) {
   const t = useTexts()
-  const common = useCommon()
   return (
-    <Card title={t('general')}>
+    <Card title={t('site')}>
       <Facts
         facts={{
-          [t('id')]: <Copyable text={String(site.id)} />,
-          [common('application')]: <ApplicationName appId={site.appId} />,
+          [t('siteId')]: <Copyable text={String(site.id)} />,
+          [t('application')]: <ApplicationName appId={site.appId} />,
           [t('contacts')]: site.contacts,
           [t('contactsPhone')]: <span className="number">{site.contactsPhone}</span>,
           [t('customerServicePhone')]: <span className="number">{site.customerServicePhone}</span>,
-          [t('opening')]: <Hours site={site} />,
+          [t('openingHours')]: <Hours site={site} />,
           [t('businessWeekDay')]: site.businessWeekDay,
-          [common('createTime')]: <span className="number">{site.createTime}</span>,
+          [t('createTime')]: <span className="number">{site.createTime}</span>,
         }}
       />
     </Card>
@@ -189,7 +187,7 @@ function Place({ site }: { site: SiteRecord }) {
 function Rules({ site }: { site: SiteRecord }) {
   const t = useTexts()
   return (
-    <Card title={t('rules')}>
+    <Card title={t('billingRules')}>
       <SitePrices site={site} />
     </Card>
   )
@@ -214,7 +212,7 @@ function More({ site }: { site: SiteRecord }) {
 function Pictures({ addresses }: { addresses: string[] }) {
   const t = useTexts()
   return (
-    <div style={{ display: 'flex', flexWrap: 'wrap', gap: 8 }}>
+    <div className="buttons">
       {addresses.map((address, index) =>
         /^https?:\/\//i.test(address) ? (
           <a key={address} href={address} target="_blank" rel="noreferrer">
@@ -242,9 +240,9 @@ function Events({ site }: { site: SiteRecord }) {
   const { appId, id } = site
   const [shown, setShown] = useState<number>()
   const columns: Column<EventRecord>[] = [
-    { key: 'time', title: t('time'), dataIndex: 'time', className: 'number', isFixed: true },
+    { key: 'time', title: t('time'), className: 'number', isFixed: true },
     { key: 'type', title: t('type'), render: (_, { type }) => <span title={type}>{words(type)}</span> },
-    actorColumn(t('actor')),
+    actorColumn(t('by')),
     {
       key: 'data',
       title: t('data'),
@@ -253,7 +251,7 @@ function Events({ site }: { site: SiteRecord }) {
           <RecordJson record={event.data} />
         ) : (
           <Button size="small" type="link" onClick={() => setShown(event.id)}>
-            {t('showData')}
+            {t('view')}
           </Button>
         ),
     },
@@ -268,7 +266,7 @@ function Events({ site }: { site: SiteRecord }) {
         orderedBy="time"
         columns={columns}
         rowKey={(event) => event.id}
-        empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noEvents')} />}
+        empty={<Nothing words={t('noEvents')} />}
         footer={<Link to={paths.events({ appId, siteId: id })}>{t('otherEvents')}</Link>}
       />
     </Card>

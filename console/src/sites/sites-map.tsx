@@ -7,7 +7,6 @@ import { pointOf, useSitePoints } from '../map/site-points.ts'
 import { writeBox } from '../map/view.ts'
 import { SiteDevices } from '../placements/parts.tsx'
 import { grouped } from '../ui/text/number.ts'
-import { useCommon } from '../ui/text/texts.ts'
 import { SiteLink } from './show.tsx'
 import { useTexts } from './texts.ts'
 
@@ -21,7 +20,6 @@ interface SitesMapProps {
 /** The matching sites on a map, with a button to search in the visible part. */
 export function SitesMap({ input, bbox, onBbox }: SitesMapProps) {
   const t = useTexts()
-  const common = useCommon()
   const { data, error, isPending, refetch } = useSitePoints(input)
   const [chosen, setChosen] = useState<number[]>([])
   const [area, setArea] = useState<Box>()
@@ -42,7 +40,7 @@ export function SitesMap({ input, bbox, onBbox }: SitesMapProps) {
           showIcon
           title={t('pointsFailed')}
           description={error.reason}
-          action={<Button onClick={() => void refetch()}>{common('retry')}</Button>}
+          action={<Button onClick={() => void refetch()}>{t('retry')}</Button>}
         />
       )}
       <PointMap

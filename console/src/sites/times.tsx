@@ -15,7 +15,7 @@ export function TimeOfDay({ id, value = '', onChange, isDisabled = false }: Time
   return (
     <TimePicker
       {...(id === undefined ? {} : { id })}
-      style={{ width: '100%' }}
+      className="full-width"
       format={[format, 'HH:mm', 'HHmm']}
       placeholder={isDisabled ? endOfDay : format}
       needConfirm={false}

@@ -8,7 +8,6 @@ import { Confirm } from '../ui/dialog/confirm.tsx'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { LimitedInput } from '../ui/form/limited.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { useTexts } from './texts.ts'
 
 interface SaveViewProps {
@@ -21,7 +20,6 @@ interface SaveViewProps {
 /** Asks for a name, and saves the list under it as it is shown now. */
 export function SaveView({ views, view, onClose }: SaveViewProps) {
   const t = useTexts()
-  const common = useCommon()
   const { mutateAsync, error, isPending } = useWrite(saveView)
   const [name, setName] = useState('')
   const isReady = name.trim() !== ''
@@ -35,9 +33,9 @@ export function SaveView({ views, view, onClose }: SaveViewProps) {
     <Modal
       open
       title={t('saveTitle')}
-      okText={common('save')}
+      okText={t('save')}
       okButtonProps={{ disabled: !isReady, loading: isPending }}
-      cancelText={common('cancel')}
+      cancelText={t('cancel')}
       onOk={() => void save().catch(() => {})}
       onCancel={onClose}
     >
@@ -68,7 +66,7 @@ export function ManageViews({ views, onClose }: { views: readonly ViewRecord[]; 
   const t = useTexts()
   return (
     <Modal open title={t('manageTitle')} footer={null} onCancel={onClose}>
-      <ul style={{ listStyle: 'none', margin: 0, padding: 0, display: 'grid', gap: 8 }}>
+      <ul className="plain-list stacked">
         {views.map((view) => (
           <ManagedView key={view.id} view={view} />
         ))}
@@ -80,7 +78,6 @@ export function ManageViews({ views, onClose }: { views: readonly ViewRecord[]; 
 
 function ManagedView({ view }: { view: ViewRecord }) {
   const t = useTexts()
-  const common = useCommon()
   const saving = useWrite(saveView)
   const deleting = useWrite(deleteView)
   const [name, setName] = useState(view.name)
@@ -96,7 +93,7 @@ function ManagedView({ view }: { view: ViewRecord }) {
     <li>
       <RefusalAlert error={saving.error} fieldNames={{ name: t('name') }} />
       <form
-        style={{ display: 'flex', gap: 8 }}
+        className="buttons"
         onSubmit={(event) => {
           event.preventDefault()
           void rename().catch(() => {})
@@ -109,7 +106,7 @@ function ManagedView({ view }: { view: ViewRecord }) {
           onChange={(event) => setName(event.target.value)}
         />
         <Button htmlType="submit" disabled={!isChanged} loading={saving.isPending}>
-          {common('save')}
+          {t('save')}
         </Button>
         <Button
           danger
@@ -123,10 +120,8 @@ function ManagedView({ view }: { view: ViewRecord }) {
         title={t('deleteTitle', { name: view.name })}
         verb={t('deleteVerb')}
         isDangerous
-        run={async () => {
-          await deleting.mutateAsync({ input: { id: view.id } })
-          showSuccess(t('deleted'))
-        }}
+        run={() => deleting.mutateAsync({ input: { id: view.id } })}
+        done={t('deleted')}
         onClose={() => setAsking(false)}
       >
         {t('deleteWords')}

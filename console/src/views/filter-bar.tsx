@@ -2,9 +2,9 @@ import { FilterOutlined } from '@ant-design/icons'
 import { Button } from 'antd'
 import { type ReactNode, useState } from 'react'
 import type { ViewedPage } from '../../../src/people/views/contract.ts'
+import { useCommon } from '../language/index.ts'
 import { countFilters } from '../ui/filter/filter-count.ts'
 import { useIsNarrow } from '../ui/page/narrow.ts'
-import { useCommon } from '../ui/text/texts.ts'
 import { Views } from './views.tsx'
 
 interface FilterBarProps {

@@ -1,6 +1,6 @@
 import { StarOutlined } from '@ant-design/icons'
 import { Button, type MenuProps } from 'antd'
-import { Suspense, useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { pageViews, type ViewedPage, type ViewRecord } from '../../../src/people/views/contract.ts'
 import { useRead } from '../api/api.ts'
@@ -9,12 +9,11 @@ import { store, stored } from '../browser/storage.ts'
 import { Dropdown } from '../ui/dialog/dropdown.tsx'
 import { part } from '../ui/page/part.tsx'
 import { columnsKey } from '../ui/table/records.tsx'
-import { useCommon } from '../ui/text/texts.ts'
 import { noteApplied } from './applied.ts'
 import { useTexts } from './texts.ts'
 
-const SaveView = part(async () => ({ default: (await import('./dialogs.tsx')).SaveView }))
-const ManageViews = part(async () => ({ default: (await import('./dialogs.tsx')).ManageViews }))
+const SaveView = part(async () => (await import('./dialogs.tsx')).SaveView)
+const ManageViews = part(async () => (await import('./dialogs.tsx')).ManageViews)
 
 /** Parameters of the address that a view does not keep: they name one row or one page of the list. */
 const passing = ['cursor', 'pageNo', 'find', 'event', 'eventType', 'eventAppId']
@@ -43,7 +42,6 @@ export function Views({ page }: { page: ViewedPage }) {
 
 function Menu({ page }: { page: ViewedPage }) {
   const t = useTexts()
-  const common = useCommon()
   const navigate = useNavigate()
   const [isNear, setNear] = useState(false)
   const [opened, open] = useState<'save' | 'manage'>()
@@ -65,7 +63,7 @@ function Menu({ page }: { page: ViewedPage }) {
   const items: MenuProps['items'] = [
     ...views.map((view) => ({ key: view.id, label: view.name, onClick: () => void apply(view) })),
     ...(views.length === 0
-      ? [{ key: 'none', label: data === undefined ? common('loading') : t('none'), disabled: true }]
+      ? [{ key: 'none', label: data === undefined ? t('loading') : t('none'), disabled: true }]
       : []),
     { type: 'divider' },
     { key: 'save', label: t('saveThis'), onClick: () => open('save') },
@@ -78,16 +76,15 @@ function Menu({ page }: { page: ViewedPage }) {
           {t('views')}
         </Button>
       </Dropdown>
-      <Suspense fallback={null}>
-        {opened === 'save' && (
-          <SaveView
-            views={views}
-            view={{ page, query: queryNow(), columns: stored(keyOf(page)) }}
-            onClose={() => open(undefined)}
-          />
-        )}
-        {opened === 'manage' && <ManageViews views={views} onClose={() => open(undefined)} />}
-      </Suspense>
+
+      {opened === 'save' && (
+        <SaveView
+          views={views}
+          view={{ page, query: queryNow(), columns: stored(keyOf(page)) }}
+          onClose={() => open(undefined)}
+        />
+      )}
+      {opened === 'manage' && <ManageViews views={views} onClose={() => open(undefined)} />}
     </>
   )
 }

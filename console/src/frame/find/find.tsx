@@ -1,13 +1,13 @@
 import { SearchOutlined } from '@ant-design/icons'
 import { Button } from 'antd'
-import { Suspense, useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { part } from '../../ui/page/part.tsx'
 import { isSingleKeyOn } from './keys.ts'
 import { useTexts } from './texts.ts'
 
-const Palette = part(async () => ({ default: (await import('./palette.tsx')).Palette }))
-const Shortcuts = part(async () => ({ default: (await import('./shortcuts.tsx')).Shortcuts }))
+const Palette = part(async () => (await import('./palette.tsx')).Palette)
+const Shortcuts = part(async () => (await import('./shortcuts.tsx')).Shortcuts)
 
 type Opened = 'find' | 'shortcuts'
 
@@ -68,12 +68,11 @@ export function Find() {
           Ctrl K
         </kbd>
       </Button>
-      <Suspense fallback={null}>
-        {opened === 'find' && (
-          <Palette onClose={close} onGo={() => open(undefined)} onShortcuts={() => open('shortcuts')} />
-        )}
-        {opened === 'shortcuts' && <Shortcuts onClose={close} />}
-      </Suspense>
+
+      {opened === 'find' && (
+        <Palette onClose={close} onGo={() => open(undefined)} onShortcuts={() => open('shortcuts')} />
+      )}
+      {opened === 'shortcuts' && <Shortcuts onClose={close} />}
     </>
   )
 }

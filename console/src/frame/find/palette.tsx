@@ -155,7 +155,7 @@ function useGroups(text: string, onGo: () => void, onShortcuts: () => void) {
     go: go(pathOf(found)),
   })
   const records = foundKinds.map((kind) => ({
-    title: t(kind),
+    title: t(kindWords[kind]),
     lines: list.filter((found) => found.kind === kind).map(lineOf),
   }))
   const all = (key: 'allDevices' | 'allNamed' | 'allSites', path: string) => ({
@@ -196,15 +196,19 @@ function usePages(go: (path: string) => () => void, onShortcuts: () => void): Li
   const entries = useEntries()
   return [
     ...entries.map(({ key, path, title, otherWords }) => ({ key, words: title, otherWords, go: go(path) })),
-    {
-      key: 'guides',
-      words: t('guides'),
-      otherWords: otherWords.guides,
-      go: () => window.location.assign('/docs'),
-    },
+    { key: 'guides', words: t('docs'), otherWords: otherWords.guides, go: () => window.location.assign('/docs') },
     { key: 'shortcuts', words: t('shortcuts'), otherWords: otherWords.shortcuts, go: onShortcuts },
   ]
 }
+
+const kindWords = {
+  device: 'devices',
+  site: 'sites',
+  application: 'applications',
+  billingRule: 'billingRules',
+  operator: 'accounts',
+  request: 'refusedRequests',
+} as const satisfies Record<FoundKind, string>
 
 const pathsOf: Record<FoundKind, (found: { id: string; appId: string; name: string }) => string> = {
   device: ({ appId, id }) => paths.device(appId, id),

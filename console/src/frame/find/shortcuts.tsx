@@ -8,7 +8,7 @@ export function Shortcuts({ onClose }: { onClose: () => void }) {
   const t = useTexts()
   const [isOn, setOn] = useState(isSingleKeyOn)
   const keys: [keys: string[], text: Parameters<typeof t>[0]][] = [
-    [['Ctrl K', ...(isOn ? ['/'] : [])], 'keyFind'],
+    [['Ctrl K', ...(isOn ? ['/'] : [])], 'find'],
     ...(isOn ? [[['?'], 'keyHelp'] satisfies [string[], 'keyHelp']] : []),
     [['↑', '↓'], 'keyMove'],
     [['Enter'], 'keyOpen'],

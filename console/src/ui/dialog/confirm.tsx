@@ -1,9 +1,9 @@
 import { Form, Input, Modal } from 'antd'
 import { type ReactNode, useState } from 'react'
-import { lengths } from '../../../../src/vocabulary/values.ts'
-import { LimitedTextArea } from '../form/limited.tsx'
+import { useCommon } from '../../language/index.ts'
+import { ReasonField } from '../form/reason-field.tsx'
 import { RefusalAlert } from '../page/refusal-alert.tsx'
-import { useCommon } from '../text/texts.ts'
+import { showSuccess } from './feedback.tsx'
 
 interface ConfirmProps {
   isOpen: boolean
@@ -23,6 +23,8 @@ interface ConfirmProps {
   isComplete?: boolean
   /** Runs the action. A refusal that it throws is shown, and the dialog stays open. */
   run: (reason: string) => Promise<unknown>
+  /** The message after it. */
+  done?: string
   onClose: () => void
 }
 
@@ -46,6 +48,7 @@ export function Confirm({
   fieldNames = {},
   isComplete = true,
   run,
+  done,
   onClose,
 }: ConfirmProps) {
   const t = useCommon()
@@ -69,6 +72,7 @@ export function Confirm({
     setError(undefined)
     try {
       await run(reason)
+      if (done !== undefined) showSuccess(done)
       close()
     } catch (refusal) {
       setError(refusal as Error)
@@ -92,22 +96,9 @@ export function Confirm({
       <RefusalAlert error={error} fieldNames={fieldNames} />
       {/* Inputs among the children are part of the form, so that Enter confirms there too. */}
       <Form layout="vertical" onFinish={() => void go()}>
-        <div style={{ marginBottom: 12 }}>{children}</div>
+        <div className="spaced">{children}</div>
         {wantsReason && (
-          <Form.Item
-            label={t('reason')}
-            required={wantsReason === true}
-            extra={wantsReason === true ? t('reasonNeeded') : t('reasonKept')}
-            htmlFor="confirm-reason"
-          >
-            <LimitedTextArea
-              id="confirm-reason"
-              most={lengths.reason}
-              autoSize={{ minRows: 2 }}
-              value={reason}
-              onChange={(event) => setReason(event.target.value)}
-            />
-          </Form.Item>
+          <ReasonField id="confirm-reason" value={reason} onChange={setReason} isRequired={wantsReason === true} />
         )}
         {typed !== undefined && (
           <Form.Item

@@ -1,5 +1,5 @@
 import type { DropdownProps } from 'antd'
-import { cloneElement, type ReactElement, Suspense, useState } from 'react'
+import { cloneElement, type ReactElement, useState } from 'react'
 import { part } from '../page/part.tsx'
 
 interface Props extends DropdownProps {
@@ -7,7 +7,10 @@ interface Props extends DropdownProps {
   children: ReactElement<{ onClick?: () => void; loading?: boolean; 'aria-haspopup'?: 'true' }>
 }
 
-const Opened = part(async () => ({ default: (await import('./dropdown-parts.tsx')).OpenedDropdown }))
+const Opened = part(
+  async () => (await import('./dropdown-parts.tsx')).OpenedDropdown,
+  ({ children }) => children,
+)
 
 /** A dropdown below a button. Its code is loaded when it is first opened, because most visits never open one. */
 export function Dropdown({ children, ...props }: Props) {
@@ -17,9 +20,5 @@ export function Dropdown({ children, ...props }: Props) {
     ...(!isWanted && { onClick: () => setWanted(true) }),
   })
   if (!isWanted || props.disabled) return button
-  return (
-    <Suspense fallback={button}>
-      <Opened {...props}>{button}</Opened>
-    </Suspense>
-  )
+  return <Opened {...props}>{button}</Opened>
 }

@@ -1,10 +1,10 @@
-import { Empty } from 'antd'
 import { useEffect, useState } from 'react'
 import { getApplication, pageApplications } from '../../../../src/applications/contract.ts'
 import { useRead } from '../../api/api.ts'
 import { store, stored } from '../../browser/storage.ts'
+import { useCommon } from '../../language/index.ts'
 import { Select } from '../form/fields.tsx'
-import { useCommon } from '../text/texts.ts'
+import { Nothing } from '../page/nothing.tsx'
 import { useChangeSearch } from './address.ts'
 import { applicationOption, useApplicationSearch } from './application-search.tsx'
 import { useFilters } from './filters.tsx'
@@ -77,7 +77,7 @@ export function ApplicationFilter({
 }: Pick<PickerProps, 'value' | 'onChange' | 'isOptional'>) {
   const t = useCommon()
   return (
-    <div style={{ display: 'grid', gap: 2, fontSize: 12 }} className="faint">
+    <div className="faint field-of-filter">
       <span aria-hidden>{t('application')}</span>
       <ApplicationPicker value={value} onChange={onChange} {...(isOptional && { isOptional })} />
     </div>
@@ -87,5 +87,5 @@ export function ApplicationFilter({
 /** Shown instead of a page's table while no application is chosen. */
 export function NoApplication() {
   const t = useCommon()
-  return <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('chooseApplicationFirst')} />
+  return <Nothing words={t('chooseApplicationFirst')} />
 }

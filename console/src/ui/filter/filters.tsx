@@ -1,32 +1,44 @@
 import type { InputRef } from 'antd'
-import { Suspense, useEffect, useId, useRef, useState } from 'react'
+import { useEffect, useId, useRef, useState } from 'react'
 import { useNavigation, useSearchParams } from 'react-router'
+import { useCommon } from '../../language/index.ts'
 import { Input, Select } from '../form/fields.tsx'
 import { part } from '../page/part.tsx'
-import { useCommon } from '../text/texts.ts'
 import { useChangeSearch } from './address.ts'
 import { useIsComposing } from './rested.ts'
 
-/** The filters of a page, kept in its address, so that a view can be sent to a colleague. */
-export function useFilters<Name extends string>(names: readonly Name[]) {
+/**
+ * The filters of a page, kept in its address, so that a view can be sent to a colleague. Those that are `kept` narrow
+ * nothing, and stay when the others are cleared.
+ */
+export function useFilters<Name extends string>(names: readonly Name[], kept: readonly Name[] = []) {
   const [search] = useSearchParams()
   const change = useChangeSearch()
-  const values = Object.fromEntries(names.map((name) => [name, search.get(name) ?? ''])) as Record<Name, string>
-  function set(changes: Partial<Record<Name, string>>): void {
+  type Values = Record<Name, string>
+  const values = Object.fromEntries(names.map((name) => [name, search.get(name) ?? ''])) as Values
+  const narrowing = names.filter((name) => !kept.includes(name))
+  function set(changes: Partial<Values>): void {
     // A changed filter starts at the first page.
     // At once, so that the rows are asked for before the browser draws anything else.
     change({ ...changes, cursor: undefined, pageNo: undefined }, { replace: true, flushSync: true })
   }
-  const clear = (except: readonly Name[] = []) =>
-    set(
-      Object.fromEntries(names.filter((name) => !except.includes(name)).map((name) => [name, ''])) as Record<
-        Name,
-        string
-      >,
-    )
-  const isNarrowed = (except: readonly Name[] = []) =>
-    names.some((name) => !except.includes(name) && values[name] !== '')
-  return { values, set, clear, isNarrowed }
+  return {
+    values,
+    set,
+    /** What the field of a filter needs. */
+    of: (name: Name) => ({
+      value: values[name],
+      onChange: (value: string) => set({ [name]: value } as Partial<Values>),
+    }),
+    /** What the field of a time range needs. */
+    range: (from: Name, to: Name) => ({
+      from: values[from],
+      to: values[to],
+      onChange: (first: string, last: string) => set({ [from]: first, [to]: last } as Partial<Values>),
+    }),
+    isNarrowed: narrowing.some((name) => values[name] !== ''),
+    clear: () => set(Object.fromEntries(narrowing.map((name) => [name, ''])) as Values),
+  }
 }
 
 interface FilterProps {
@@ -37,7 +49,7 @@ interface FilterProps {
 
 interface TextFilterProps extends FilterProps {
   width?: number
-  /** Maps the typed text to the filter's value. */
+  /** Maps the typed text to the filter's value; by default, without blanks around it. */
   meaning?: ((text: string) => string) | undefined
 }
 
@@ -45,7 +57,7 @@ interface TextFilterProps extends FilterProps {
 const typingMs = 60
 
 /** A text filter, applied a moment after the last key, or at once with Enter. */
-export function TextFilter({ label, value, onChange, width = 180, meaning = (text) => text }: TextFilterProps) {
+export function TextFilter({ label, value, onChange, width = 180, meaning = (text) => text.trim() }: TextFilterProps) {
   const id = useId()
   const [text, setText] = useState(value)
   const field = useRef<InputRef>(null)
@@ -112,19 +124,13 @@ export interface RangeFilterProps {
   onChange: (from: string, to: string) => void
 }
 
-const LazyRangeFilter = part(async () => ({ default: (await import('./range-filter.tsx')).RangeFilter }))
-
 /** A time range in the service's time zone. The calendar loads after the rows; its space is reserved until then. */
-export function RangeFilter(props: RangeFilterProps) {
-  const place = (
+export const RangeFilter = part<RangeFilterProps>(
+  async () => (await import('./range-filter.tsx')).RangeFilter,
+  ({ label }) => (
     <div className="range-filter">
-      {props.label}
+      {label}
       <div className="field-place" />
     </div>
-  )
-  return (
-    <Suspense fallback={place}>
-      <LazyRangeFilter {...props} />
-    </Suspense>
-  )
-}
+  ),
+)

@@ -1,5 +1,6 @@
-import { Empty, Spin } from 'antd'
+import { Spin } from 'antd'
 import { useState } from 'react'
+import { Nothing } from '../page/nothing.tsx'
 import { useRested } from './rested.ts'
 
 /**
@@ -16,5 +17,5 @@ export function useTypedSearch() {
 /** Shown in place of the rows when a search finds none. */
 export function NothingFound({ isWaiting, words }: { isWaiting: boolean; words: string }) {
   if (isWaiting) return <Spin size="small" style={{ display: 'block', margin: 12 }} />
-  return <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={words} />
+  return <Nothing words={words} />
 }

@@ -8,7 +8,6 @@ import { compare, type Difference } from './compare.ts'
 const useTexts = defineTexts(
   {
     comparison: 'Before and after',
-    member: 'Field',
     before: 'Before',
     after: 'After',
     changed: 'Changed',
@@ -18,7 +17,6 @@ const useTexts = defineTexts(
   },
   {
     comparison: '变更前后对比',
-    member: '字段',
     before: '变更前',
     after: '变更后',
     changed: '已变更',
@@ -53,7 +51,7 @@ export function Compared({ before, after, names = {}, titles }: ComparedProps) {
     )
   return (
     <div>
-      <Checkbox checked={isShort} onChange={({ target }) => setShort(target.checked)} style={{ marginBottom: 8 }}>
+      <Checkbox checked={isShort} onChange={({ target }) => setShort(target.checked)} className="spaced-little">
         {t('onlyChanged')}
       </Checkbox>
       <Rows<Difference>
@@ -65,7 +63,7 @@ export function Compared({ before, after, names = {}, titles }: ComparedProps) {
         columns={[
           {
             key: 'member',
-            title: t('member'),
+            title: t('field'),
             render: (_, { member }) => named(member, names) ?? <span className="mono">{member}</span>,
           },
           {

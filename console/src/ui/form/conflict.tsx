@@ -1,6 +1,6 @@
-import { Alert, Button, Space } from 'antd'
-import { defineTexts } from '../../language/index.ts'
-import { useCommon } from '../text/texts.ts'
+import { Button, Space } from 'antd'
+import { defineTexts, useCommon } from '../../language/index.ts'
+import { Note } from '../page/note.tsx'
 import { Compared } from './compared.tsx'
 
 const useTexts = defineTexts(
@@ -48,40 +48,26 @@ export function Conflict<Item>({
   const t = useTexts()
   const common = useCommon()
   return (
-    <Alert
-      type="warning"
-      showIcon
-      role="alert"
-      style={{ marginBottom: 16 }}
-      title={common('changedMeanwhile')}
-      description={
+    <Note type="warning" words={common('changedMeanwhile')}>
+      <p className="flush-above">{common('unsaved')}</p>
+      {now === undefined ? (
+        <Button onClick={load} loading={isLoading}>
+          {common('takeTheirs')}
+        </Button>
+      ) : (
         <>
-          <p style={{ marginTop: 0 }}>{common('unsaved')}</p>
-          {now === undefined ? (
-            <Button onClick={load} loading={isLoading}>
-              {common('takeTheirs')}
-            </Button>
-          ) : (
-            <>
-              <Compared
-                before={opened}
-                after={now}
-                names={fieldNames}
-                titles={{ before: t('opened'), after: t('now') }}
-              />
-              {both.length > 0 && (
-                <p style={{ marginBottom: 0 }}>
-                  {t('both', { fields: both.map((field) => fieldNames[field] ?? field).join(', ') })}
-                </p>
-              )}
-              <Space wrap style={{ marginTop: 12 }}>
-                <Button onClick={keepMine}>{t('keepMine')}</Button>
-                <Button onClick={takeTheirs}>{t('takeTheirs')}</Button>
-              </Space>
-            </>
+          <Compared before={opened} after={now} names={fieldNames} titles={{ before: t('opened'), after: t('now') }} />
+          {both.length > 0 && (
+            <p className="flush-below">
+              {t('both', { fields: both.map((field) => fieldNames[field] ?? field).join(', ') })}
+            </p>
           )}
+          <Space wrap className="spaced-above">
+            <Button onClick={keepMine}>{t('keepMine')}</Button>
+            <Button onClick={takeTheirs}>{t('takeTheirs')}</Button>
+          </Space>
         </>
-      }
-    />
+      )}
+    </Note>
   )
 }

@@ -1,35 +1,22 @@
 import type { CascaderProps, InputProps, InputRef, SelectProps } from 'antd'
-import { type CSSProperties, type Ref, Suspense } from 'react'
+import type { ComponentType, CSSProperties, ReactNode, Ref } from 'react'
 import { part } from '../page/part.tsx'
 
 // Fields whose code is loaded after their page; their space is reserved until then.
 
-const LazyInput = part(() => import('antd/es/input'))
-const LazySelect = part(() => import('antd/es/select'))
-const LazyCascader = part(() => import('antd/es/cascader'))
+const placeOf = ({ style }: { style?: CSSProperties | undefined }) => <div className="field-place" style={style} />
 
-export function Input(props: InputProps & { ref: Ref<InputRef> }) {
-  return (
-    <Suspense fallback={<Place style={props.style} />}>
-      <LazyInput {...props} />
-    </Suspense>
-  )
-}
+export const Input = part<InputProps & { ref: Ref<InputRef> }>(
+  async () => (await import('antd/es/input')).default,
+  placeOf,
+)
 
-export function Select<Value>(props: SelectProps<Value>) {
-  return (
-    <Suspense fallback={<Place style={props.style} />}>
-      <LazySelect {...(props as SelectProps)} />
-    </Suspense>
-  )
-}
+export const Select = part(
+  async () => (await import('antd/es/select')).default as ComponentType<SelectProps>,
+  placeOf,
+) as <Value>(props: SelectProps<Value>) => ReactNode
 
-export function Cascader<Option extends object>(props: CascaderProps<Option>) {
-  return (
-    <Suspense fallback={<Place style={props.style} />}>
-      <LazyCascader {...(props as object)} />
-    </Suspense>
-  )
-}
-
-const Place = ({ style }: { style: CSSProperties | undefined }) => <div className="field-place" style={style} />
+export const Cascader = part(
+  async () => (await import('antd/es/cascader')).default as ComponentType<CascaderProps>,
+  placeOf,
+) as unknown as <Option extends object>(props: CascaderProps<Option>) => ReactNode

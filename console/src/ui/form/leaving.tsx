@@ -4,12 +4,7 @@ import { defineTexts } from '../../language/index.ts'
 import { loadFeedback, showQuestion } from '../dialog/feedback.tsx'
 
 const useTexts = defineTexts(
-  {
-    title: 'Leave without saving?',
-    words: 'Your changes will be lost.',
-    leave: 'Leave',
-    stay: 'Stay',
-  },
+  { title: 'Leave without saving?', words: 'Your changes will be lost.', leave: 'Leave', stay: 'Stay' },
   { title: '不保存就离开？', words: '您填写的内容尚未保存，离开后将丢失。', leave: '离开', stay: '留下' },
 )
 

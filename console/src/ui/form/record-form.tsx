@@ -4,12 +4,11 @@ import type { Static, TObject, TSchema } from 'typebox'
 import type { ForecourtError } from '../../../../sdk/src/error.ts'
 import type { Operation } from '../../../../src/vocabulary/operation.ts'
 import { type Input, newIdempotencyKey, useReadTagged } from '../../api/api.ts'
+import { useCommon } from '../../language/index.ts'
 import { showSuccess } from '../dialog/feedback.tsx'
 import { LinkButton } from '../page/link-button.tsx'
-import { Loading } from '../page/loading.tsx'
-import { RefusalResult } from '../page/refusal.tsx'
 import { RefusalAlert } from '../page/refusal-alert.tsx'
-import { useCommon } from '../text/texts.ts'
+import { Unread } from '../page/unread.tsx'
 import { Conflict } from './conflict.tsx'
 import { useLeave, useUnsaved } from './leaving.tsx'
 import { attemptKeys, changedMembers, conflictsOf, fieldOf, fieldsOf, merged, pick } from './record-rules.ts'
@@ -34,7 +33,7 @@ export function useEdited<Body extends TObject, Query extends TObject, Data exte
   const { data, error, refetch } = useReadTagged(operation, input, options)
   const readAnew = async () => (await refetch({ throwOnError: true })).data
   if (data !== undefined) return { edited: { ...data, readAnew }, instead: null }
-  const instead = error === null ? <Loading /> : <RefusalResult error={error} retry={() => void refetch()} />
+  const instead = <Unread error={error} refetch={refetch} />
   return { edited: undefined, instead }
 }
 

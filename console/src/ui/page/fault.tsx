@@ -1,5 +1,5 @@
 import { Button } from 'antd'
-import { useCommon } from '../text/texts.ts'
+import { useCommon } from '../../language/index.ts'
 import { Result } from './result.tsx'
 
 /** Shown when a page throws. */

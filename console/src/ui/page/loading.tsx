@@ -1,5 +1,5 @@
 import { Spin } from 'antd'
-import { useCommon } from '../text/texts.ts'
+import { useCommon } from '../../language/index.ts'
 
 export function Loading() {
   const t = useCommon()

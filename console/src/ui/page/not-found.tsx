@@ -1,6 +1,6 @@
 import { Link } from 'react-router'
+import { useCommon } from '../../language/index.ts'
 import { paths } from '../../paths.ts'
-import { useCommon } from '../text/texts.ts'
 import { Page as PageFrame } from './page.tsx'
 import { Result } from './result.tsx'
 

@@ -7,7 +7,6 @@ import { reading } from '../../api/api.ts'
 import { serviceTime } from '../../api/clock.ts'
 import { retryFailed, useUntold } from '../../api/outages.ts'
 import { defineTexts } from '../../language/index.ts'
-import { useCommon } from '../text/texts.ts'
 import { useWords } from './refusal.tsx'
 
 const useTexts = defineTexts(
@@ -21,7 +20,6 @@ const zoneAfterMs = 2_000
 /** Above every page: tells that something on it is old, or missing, because it could not be read. */
 export function NotRefreshed() {
   const t = useTexts()
-  const common = useCommon()
   const queries = useQueryClient()
   const untold = useUntold()
   useEffect(() => {
@@ -43,7 +41,7 @@ export function NotRefreshed() {
         {untold.data === undefined ? t('some', { reason: message }) : t('since', { time, reason: message })}
       </span>
       <Button size="small" loading={untold.fetchStatus === 'fetching'} onClick={() => void retryFailed(queries)}>
-        {common('retry')}
+        {t('retry')}
       </Button>
     </div>
   )

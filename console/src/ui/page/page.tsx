@@ -3,9 +3,8 @@ import { type ReactNode, useEffect } from 'react'
 import { useMatches } from 'react-router'
 import type { Operation } from '../../../../src/vocabulary/operation.ts'
 import { useMay } from '../../api/session.tsx'
-import { type Language, useLanguage } from '../../language/index.ts'
+import { type Language, useCommon, useLanguage } from '../../language/index.ts'
 import { referenceOf } from '../../paths.ts'
-import { useCommon } from '../text/texts.ts'
 import { Result } from './result.tsx'
 
 interface PageProps {

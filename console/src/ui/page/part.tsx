@@ -1,27 +1,37 @@
 import { Button } from 'antd'
-import { type ComponentType, type LazyExoticComponent, lazy, useState } from 'react'
-import { useCommon } from '../text/texts.ts'
+import { type ComponentType, lazy, type ReactNode, Suspense, useState } from 'react'
+import { useCommon } from '../../language/index.ts'
 
 // Parts of a page that are loaded on demand. After an upgrade of the service, the files of an open page are gone: then
 // only the part fails, and what was entered on the page is still there.
 
-// biome-ignore lint/suspicious/noExplicitAny: as in React’s own type of `lazy`
-type Loading<Part extends ComponentType<any>> = () => Promise<{ default: Part }>
-
-/** As React’s `lazy`; if the part can’t be loaded, a notice takes its place. */
-// biome-ignore lint/suspicious/noExplicitAny: as in React’s own type of `lazy`
-export function part<Part extends ComponentType<any>>(load: Loading<Part>): LazyExoticComponent<Part> {
-  return lazy(() => load().catch(() => ({ default: missing(load) as unknown as Part })))
+/**
+ * A component whose code is loaded when it is first shown. Until then `placeOf` stands for it; if it can’t be loaded, a
+ * notice takes its place.
+ */
+export function part<Props extends object>(
+  load: () => Promise<ComponentType<Props>>,
+  placeOf: (props: Props) => ReactNode = () => null,
+) {
+  const Loaded = lazy<ComponentType<object>>(async () => ({
+    default: (await load().catch(() => missing(load))) as ComponentType<object>,
+  }))
+  return function Part(props: Props) {
+    return (
+      <Suspense fallback={placeOf(props)}>
+        <Loaded {...props} />
+      </Suspense>
+    )
+  }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: as above
-function missing<Part extends ComponentType<any>>(load: Loading<Part>) {
-  return function Missing(props: React.ComponentProps<Part>) {
-    const [Loaded, setLoaded] = useState<Part>()
+function missing<Props extends object>(load: () => Promise<ComponentType<Props>>) {
+  return function Missing(props: Props) {
+    const [Loaded, setLoaded] = useState<ComponentType<Props>>()
     if (Loaded !== undefined) return <Loaded {...props} />
     const retry = () =>
       load().then(
-        (module) => setLoaded(() => module.default),
+        (component) => setLoaded(() => component),
         () => {},
       )
     return <MissingPart retry={() => void retry()} />

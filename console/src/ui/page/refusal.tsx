@@ -3,7 +3,7 @@ import { Button } from 'antd'
 import { useEffect } from 'react'
 import type { ForecourtError } from '../../../../sdk/src/error.ts'
 import { isOutage, noteTold, retryFailed } from '../../api/outages.ts'
-import { useCommon } from '../text/texts.ts'
+import { useCommon } from '../../language/index.ts'
 import { Result } from './result.tsx'
 
 export interface RefusalProps {

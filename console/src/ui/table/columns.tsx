@@ -16,7 +16,7 @@ interface ColumnsProps {
 export function Columns({ columns, shown, choose }: ColumnsProps) {
   return (
     <Checkbox.Group
-      style={{ display: 'grid', gap: 6, maxHeight: 328, overflow: 'auto' }}
+      className="stacked scrolls"
       value={shown.map(({ key }) => key)}
       onChange={(keys) => choose(keys as string[])}
       options={columns.map(({ key, title, isFixed }) => ({ value: key, label: title, disabled: isFixed === true }))}

@@ -3,9 +3,9 @@ import { Button } from 'antd'
 import { type ReactNode, useState } from 'react'
 import { useLocation, useSearchParams } from 'react-router'
 import { plainCode } from '../../browser/typed.ts'
+import { useCommon } from '../../language/index.ts'
 import { useChangeSearch } from '../filter/address.ts'
 import { grouped } from '../text/number.ts'
-import { useCommon } from '../text/texts.ts'
 
 /** The data of every page operation (contract §5). */
 export interface PageData<Item> {

@@ -1,27 +1,28 @@
 import { DownloadOutlined, ReloadOutlined, SettingOutlined } from '@ant-design/icons'
-import { Button, Empty } from 'antd'
-import { type ReactNode, Suspense, useDeferredValue, useState } from 'react'
+import { Button } from 'antd'
+import { type ReactNode, useDeferredValue, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { ExportKind } from '../../../../src/bulk/contract.ts'
 import type { Operation } from '../../../../src/vocabulary/operation.ts'
 import { call, type Input, reading, useRead } from '../../api/api.ts'
 import { store, stored } from '../../browser/storage.ts'
+import { useCommon } from '../../language/index.ts'
 import { Dropdown } from '../dialog/dropdown.tsx'
 import { useChangeSearch } from '../filter/address.ts'
 import { Select } from '../form/fields.tsx'
 import { Loading } from '../page/loading.tsx'
 import { useIsNarrow } from '../page/narrow.ts'
+import { Nothing } from '../page/nothing.tsx'
 import { part } from '../page/part.tsx'
 import { RefusalResult } from '../page/refusal.tsx'
 import { grouped } from '../text/number.ts'
-import { useCommon } from '../text/texts.ts'
 import { useLiveRows } from './live-rows.ts'
 import { type PageData, Total, Turns, usePlace } from './pager.tsx'
 import { Rows, type RowsColumn } from './rows.tsx'
 import { SortChoice, useSort } from './sorting.tsx'
 
-export interface Column<Item> extends RowsColumn<Item> {
+export type Column<Item> = RowsColumn<Item> & {
   /** Whether the column is hidden until the user chooses it; a number: only in a window of fewer pixels. */
   isExtra?: boolean | number
   /** Always shown, because it identifies the row. */
@@ -47,8 +48,7 @@ interface RecordsProps<Item, Body extends TObject, Query extends TObject, Data e
   rowKey: (item: Item) => string | number
   /** Shown if there are no rows; with filters set, a notice with a button to clear them takes its place. */
   empty?: ReactNode
-  isNarrowed?: boolean
-  clear?: () => void
+  filters?: { isNarrowed: boolean; clear: () => void }
   refetchInterval?: number
   /** Whether the rows change with the events of the application that the filters name. */
   isLive?: boolean
@@ -65,8 +65,14 @@ interface RecordsProps<Item, Body extends TObject, Query extends TObject, Data e
 }
 
 // Rarely opened parts, loaded on demand.
-const Exports = part(async () => ({ default: (await import('./export.tsx')).Exports }))
-const Columns = part(async () => ({ default: (await import('./columns.tsx')).Columns }))
+const Exports = part(
+  async () => (await import('./export.tsx')).Exports,
+  () => <Loading />,
+)
+const Columns = part(
+  async () => (await import('./columns.tsx')).Columns,
+  () => <Loading />,
+)
 
 const sizes = [10, 20, 50, 100]
 /** The key under which a table's choice of columns is stored. */
@@ -98,8 +104,7 @@ export function Records<Item extends object, Body extends TObject, Query extends
   columns,
   rowKey,
   empty,
-  isNarrowed = false,
-  clear,
+  filters,
   refetchInterval,
   isLive = false,
   onRow,
@@ -152,8 +157,8 @@ export function Records<Item extends object, Body extends TObject, Query extends
         rows={found.list}
         rowKey={rowKey}
         answer={answer}
-        mayGrow={isNarrowed && !isNarrow}
-        empty={<NoRows place={place} isNarrowed={isNarrowed} clear={clear} empty={empty} />}
+        mayGrow={filters?.isNarrowed === true && !isNarrow}
+        empty={<NoRows place={place} filters={filters} empty={empty} />}
         isBusy={isFetching && isPlaceholderData}
         rowProps={onRow && ((item) => rowProps(onRow(item).onClick))}
         selection={selection}
@@ -241,25 +246,25 @@ function rowProps(onClick: () => void): React.HTMLAttributes<HTMLElement> {
 
 interface NoRowsProps {
   place: ReturnType<typeof usePlace>
-  isNarrowed: boolean
-  clear?: (() => void) | undefined
+  filters: { isNarrowed: boolean; clear: () => void } | undefined
   empty?: ReactNode
 }
 
 /** Shown instead of rows: the page is after the last row, none match the filters, or there are none at all. */
-function NoRows({ place, isNarrowed, clear, empty }: NoRowsProps) {
+function NoRows({ place, filters, empty }: NoRowsProps) {
   const t = useCommon()
-  if (place.isFirst && !isNarrowed) {
-    return empty ?? <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('nothingYet')} />
-  }
-  return (
-    <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={place.isFirst ? t('nothingFits') : t('noSuchPage')}>
-      {place.isFirst ? (
-        clear && <Button onClick={() => clear()}>{t('clearFilters')}</Button>
-      ) : (
+  if (!place.isFirst) {
+    return (
+      <Nothing words={t('noSuchPage')}>
         <Button onClick={() => place.goTo(1)}>{t('firstPage')}</Button>
-      )}
-    </Empty>
+      </Nothing>
+    )
+  }
+  if (!filters?.isNarrowed) return empty ?? <Nothing words={t('nothingYet')} />
+  return (
+    <Nothing words={t('nothingFits')}>
+      <Button onClick={filters.clear}>{t('clearFilters')}</Button>
+    </Nothing>
   )
 }
 
@@ -272,9 +277,7 @@ function ExportButton(exported: React.ComponentProps<typeof Exports>) {
       disabled={isEmpty}
       popupRender={() => (
         <div className="card">
-          <Suspense fallback={<Loading />}>
-            <Exports {...exported} />
-          </Suspense>
+          <Exports {...exported} />
         </div>
       )}
     >
@@ -291,9 +294,7 @@ function ColumnChoice(choice: React.ComponentProps<typeof Columns>) {
     <Dropdown
       popupRender={() => (
         <div className="card">
-          <Suspense fallback={<Loading />}>
-            <Columns {...choice} />
-          </Suspense>
+          <Columns {...choice} />
         </div>
       )}
     >

@@ -1,14 +1,10 @@
 import { type ReactNode, startTransition, useEffect, useRef, useState } from 'react'
+import { useCommon } from '../../language/index.ts'
 import { useIsNarrow } from '../page/narrow.ts'
-import { useCommon } from '../text/texts.ts'
 import { Wide } from './wide.tsx'
 
-export interface RowsColumn<Item> {
-  key: string
+export type RowsColumn<Item> = (ShownMember<Item> | RenderedCell<Item>) & {
   title: string
-  /** The member to show, or how to render it; `rows` are all rows of the page. */
-  dataIndex?: keyof Item & string
-  render?: (value: undefined, item: Item, rows: readonly Item[]) => ReactNode
   align?: 'end'
   /** The greatest width, in pixels of a window of 1280. Longer text is wrapped, even within a word. */
   most?: number
@@ -20,6 +16,18 @@ export interface RowsColumn<Item> {
   sortBy?: string
   /** Says the table's own order, where it is by this column. */
   ownOrder?: string
+}
+
+/** A column that shows the member of its name. */
+interface ShownMember<Item> {
+  key: keyof Item & string
+  render?: undefined
+}
+
+interface RenderedCell<Item> {
+  key: string
+  /** Returns what a cell shows; `rows` are all rows of the page. */
+  render: (value: undefined, item: Item, rows: readonly Item[]) => ReactNode
 }
 
 type Key = string | number
@@ -187,8 +195,8 @@ const classOf = ({ align, className }: RowsColumn<never>) =>
 /** A column of buttons needs no label in a card. */
 const labelOf = ({ key, title }: RowsColumn<never>) => (key === 'actions' ? '' : title)
 
-function cellOf<Item>({ dataIndex, render, most }: RowsColumn<Item>, item: Item, rows: readonly Item[]): ReactNode {
-  const content = render ? render(undefined, item, rows) : dataIndex && (item[dataIndex] as ReactNode)
+function cellOf<Item>({ most, ...column }: RowsColumn<Item>, item: Item, rows: readonly Item[]): ReactNode {
+  const content = column.render ? column.render(undefined, item, rows) : (item[column.key] as ReactNode)
   if (most === undefined) return content
   return (
     <span className="narrow" style={{ maxWidth: widthOf(most) }}>

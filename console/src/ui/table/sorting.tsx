@@ -1,6 +1,6 @@
 import { useSearchParams } from 'react-router'
+import { useCommon } from '../../language/index.ts'
 import { useChangeSearch } from '../filter/address.ts'
-import { useCommon } from '../text/texts.ts'
 import type { RowsColumn, RowsSort, SortOrder } from './rows.tsx'
 
 /**

@@ -1,7 +1,6 @@
-import { useLanguage } from '../../language/index.ts'
+import { useCommon, useLanguage } from '../../language/index.ts'
 import { actorWords } from './actor-words.ts'
 import { ApplicationName } from './application-name.tsx'
-import { useCommon } from './texts.ts'
 
 /** The name of an actor: a person, a program's key, or an application. */
 export function Actor({ actor }: { actor: string }) {

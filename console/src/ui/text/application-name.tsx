@@ -2,11 +2,11 @@ import { Link } from 'react-router'
 import { getApplication } from '../../../../src/applications/contract.ts'
 import { reading } from '../../api/api.ts'
 import { useSession } from '../../api/session.tsx'
+import { useCommon } from '../../language/index.ts'
 import { paths } from '../../paths.ts'
 import { useShared } from '../table/of-rows.ts'
 import type { Column } from '../table/records.tsx'
 import { leastForNames, widthOf } from '../table/rows.tsx'
-import { useCommon } from './texts.ts'
 
 /** The name of an application, once loaded, as a link to its page; its id if the user may not see it. */
 export function ApplicationName({ appId }: { appId: string }) {

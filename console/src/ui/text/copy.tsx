@@ -1,7 +1,6 @@
 import { copyText } from '../../browser/copying.ts'
 import { defineTexts } from '../../language/index.ts'
 import { showQuestion, showSuccess } from '../dialog/feedback.tsx'
-import { useCommon } from './texts.ts'
 
 const useTexts = defineTexts(
   { byHand: 'Copy it with Ctrl+C', why: 'The browser doesn’t let this page copy the text.' },
@@ -11,10 +10,9 @@ const useTexts = defineTexts(
 /** Returns the function that every button to copy calls. Where the browser refuses, it shows the text, selected. */
 export function useCopy(): (text: string) => Promise<boolean> {
   const t = useTexts()
-  const common = useCommon()
   return async (text) => {
     const isCopied = await copyText(text)
-    if (isCopied) showSuccess(common('copied'))
+    if (isCopied) showSuccess(t('copied'))
     else {
       showQuestion({
         title: t('byHand'),
@@ -32,7 +30,7 @@ export function useCopy(): (text: string) => Promise<boolean> {
           </>
         ),
         icon: null,
-        okText: common('close'),
+        okText: t('close'),
         okCancel: false,
         focusable: {},
       })

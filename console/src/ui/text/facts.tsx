@@ -1,6 +1,6 @@
 import { Descriptions } from 'antd'
 import type { ReactNode } from 'react'
-import { useCommon } from './texts.ts'
+import { useCommon } from '../../language/index.ts'
 
 /** A list of names and values; a dash for a missing value. */
 export function Facts({ facts }: { facts: Record<string, ReactNode> }) {

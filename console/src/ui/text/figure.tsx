@@ -18,7 +18,7 @@ export function Figure({ name, value, to, isBad = false, children }: FigureProps
   const isRed = isBad && value !== undefined && value !== 0
   return (
     <div className="card figure">
-      <div style={{ fontSize: 13 }}>
+      <div className="small">
         <Link to={to}>{name}</Link>
       </div>
       <div

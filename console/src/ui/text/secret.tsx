@@ -1,8 +1,9 @@
 import { CheckOutlined, CopyOutlined } from '@ant-design/icons'
 import { Alert, Button, Modal } from 'antd'
 import { useEffect, useState } from 'react'
+import { useCommon } from '../../language/index.ts'
+import { Note } from '../page/note.tsx'
 import { useCopy } from './copy.tsx'
-import { useCommon } from './texts.ts'
 
 interface SecretProps {
   title: string
@@ -25,9 +26,9 @@ export function SecretOnce({ title, secrets, onClose }: SecretProps) {
       onOk={onClose}
       cancelButtonProps={{ style: { display: 'none' } }}
     >
-      <Alert type="warning" showIcon title={t('shownOnce')} style={{ marginBottom: 12 }} />
+      <Note type="warning" words={t('shownOnce')} />
       {Object.entries(secrets ?? {}).map(([name, secret]) => (
-        <div key={name} style={{ marginBottom: 12 }}>
+        <div key={name} className="spaced">
           <div className="faint">{name}</div>
           {secret === null ? <Alert type="error" showIcon title={t('secretLost')} /> : <Copyable text={secret} />}
         </div>

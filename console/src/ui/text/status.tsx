@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { useCommon } from './texts.ts'
+import { useCommon } from '../../language/index.ts'
 
 type Tone = 'good' | 'bad' | 'warn' | 'busy' | 'idle'
 

@@ -1,8 +1,6 @@
-import { defineTexts } from '../../language/index.ts'
-
-/** Texts of more than one page. */
-export const useCommon = defineTexts(
-  {
+/** Sentences and commands of more than one room. */
+export const common = {
+  en: {
     loading: 'Loading…',
     retry: 'Try again',
     requestId: 'Request ID: {{id}}',
@@ -74,6 +72,7 @@ export const useCommon = defineTexts(
     closed: 'Closed',
     open: 'Open',
     stopped: 'Stopped',
+    stop: 'Stop',
     reason: 'Reason',
     reasonNeeded: 'Enter a reason. It’s kept in the audit log.',
     reasonKept: 'Optional. It’s kept in the audit log.',
@@ -103,7 +102,7 @@ export const useCommon = defineTexts(
     export: 'Export',
     exportNone: 'Nothing to export.',
   },
-  {
+  zh: {
     loading: '加载中',
     retry: '重试',
     requestId: '请求编号 {{id}}',
@@ -173,6 +172,7 @@ export const useCommon = defineTexts(
     closed: '关闭',
     open: '开启',
     stopped: '停止',
+    stop: '停止',
     reason: '原因',
     reasonNeeded: '请填写原因，将记入历史。',
     reasonKept: '选填，将记入历史。',
@@ -201,4 +201,4 @@ export const useCommon = defineTexts(
     export: '导出',
     exportNone: '没有可导出的数据。',
   },
-)
+}

@@ -1,12 +1,12 @@
 import { ForecourtError } from '../../../sdk/src/error.ts'
-import { getImportResult, type ImportOutcome } from '../../../src/bulk/contract.ts'
+import { getImportResult } from '../../../src/bulk/contract.ts'
 import type { Operation } from '../../../src/vocabulary/operation.ts'
-import { envelopeOf } from './envelope.ts'
 
 /** The outcome of one row, as in the service's result file. */
-export interface ResultRow {
-  line: number
-  outcome: ImportOutcome
+export interface ResultRow<Outcome extends string = string> {
+  /** In the file of an import. */
+  line?: number
+  outcome: Outcome
   code: number
   msg: string
   errors: { field: string; reason: string }[] | null
@@ -28,9 +28,9 @@ interface Wish {
 }
 
 /** Reads the first rows of a result, which may have a million lines, at its address. Throws `ForecourtError`. */
-export async function firstRows<Row = ResultRow>(address: string, { most, ...wish }: Wish) {
+export async function firstRows(address: string, { most, ...wish }: Wish) {
   const { body } = await read(address, wish)
-  return readRows<Row>(body, most)
+  return readRows(body, most)
 }
 
 /** The refused rows of an import as they were sent, with the reasons. The browser holds them outside of the page's memory. */
@@ -54,12 +54,21 @@ async function read(address: string, { language, signal }: Omit<Wish, 'most'>) {
   return response as Response & { body: ReadableStream<Uint8Array> }
 }
 
+/** The envelope of an answer; undefined for any other text. */
+function envelopeOf(text: string): { code: number; msg: string } | undefined {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** Reads rows until there are enough, and cancels the rest of the download. */
-export async function readRows<Row = ResultRow>(
+export async function readRows(
   body: ReadableStream<Uint8Array>,
   most: number,
-): Promise<{ rows: Row[]; isMore: boolean }> {
-  const rows: Row[] = []
+): Promise<{ rows: ResultRow[]; isMore: boolean }> {
+  const rows: ResultRow[] = []
   const reader = body.getReader()
   const decoder = new TextDecoder()
   let left = ''
@@ -67,7 +76,7 @@ export async function readRows<Row = ResultRow>(
     const { done, value } = await reader.read()
     const lines = (left + decoder.decode(value, { stream: !done })).split('\n')
     left = done ? '' : (lines.pop() ?? '')
-    rows.push(...lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Row))
+    rows.push(...lines.filter((line) => line !== '').map((line) => JSON.parse(line) as ResultRow))
     if (done || rows.length > most) break
   }
   await reader.cancel()
@@ -78,7 +87,7 @@ export async function readRows<Row = ResultRow>(
 export function resultCsv(rows: readonly ResultRow[]): string {
   const lines = rows.map(({ line, outcome, code, msg, errors, deviceNo, id }) => {
     const reasons = (errors ?? []).map(({ field, reason }) => `${field}: ${reason}`)
-    return [line, deviceNo ?? id ?? '', outcome, code, [msg, ...reasons].join('; ')].map(cell).join(',')
+    return [line ?? '', deviceNo ?? id ?? '', outcome, code, [msg, ...reasons].join('; ')].map(cell).join(',')
   })
   return `\ufeff${['line,key,outcome,code,reason', ...lines].join('\r\n')}\r\n`
 }
