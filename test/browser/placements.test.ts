@@ -143,7 +143,7 @@ describe('which devices stand at which site', () => {
     await leadTo(page, `/console/sites/${app.appId}/${site.id}`)
     await page.getByText('北门入口一号通道').first().waitFor()
     await expectFramed(visited, site.siteName)
-    await page.getByText('设备').first().scrollIntoViewIfNeeded()
+    await page.getByText('设备').filter({ visible: true }).first().scrollIntoViewIfNeeded()
     await picture(page, 'site-gates-phone')
     await leadTo(page, `/console/acts?appId=${app.appId}`)
     await page.getByRole('link', { name: `操作 ${begun.id}：修改设备` }).waitFor()
