@@ -7,7 +7,7 @@ export const rules: readonly Fault[] = [
     file: 'src/billing-rules/rules.ts',
     find: 'return before === undefined || startTime > before',
     replace: 'return before === undefined || startTime >= before',
-    foundBy: [],
+    foundBy: ['test/conformance/billing-rules.test.ts'],
   },
   {
     name: 'serial numbers are ordered by UTF-16 code units, not as the database orders them',
@@ -21,14 +21,14 @@ export const rules: readonly Fault[] = [
     file: 'src/devices/rules.ts',
     find: 'detailAddress: detailAddress === undefined ? device.detailAddress : given(detailAddress),',
     replace: 'detailAddress: given(detailAddress) ?? device.detailAddress,',
-    foundBy: [],
+    foundBy: ['test/conformance/device-changes.test.ts'],
   },
   {
     name: 'a device whose clock is a few seconds ahead cannot report',
     file: 'src/devices/state/rules.ts',
     find: 'readMoment(text).getTime() <= Date.now() + clockAllowanceSeconds * 1000',
     replace: 'readMoment(text).getTime() <= Date.now() + clockAllowanceSeconds',
-    foundBy: [],
+    foundBy: ['test/conformance/device-state.test.ts'],
   },
   {
     name: 'If-Match: * passes for a device without a site',

@@ -92,8 +92,7 @@ export const sql: readonly Fault[] = [
   {
     name: 'saving the configuration skips the events that are queued',
     file: 'src/deliveries/store.ts',
-    find:
-      'through_event_id = case when e.stopped_at is null then e.through_event_id else excluded.through_event_id end,',
+    find: 'through_event_id = case when e.stopped_at is null then e.through_event_id else excluded.through_event_id end,',
     replace: 'through_event_id = excluded.through_event_id,',
     foundBy: [],
   },
