@@ -40,8 +40,8 @@ export const routes: readonly Fault[] = [
   {
     name: 'unbindDevice ignores If-Match',
     file: 'src/devices/ownership/routes.ts',
-    find: "reason: given(body.reason), ifMatch: header('if-match') }",
-    replace: 'reason: given(body.reason), ifMatch: null }',
+    find: "appId, ifMatch: header('if-match'), idempotency",
+    replace: 'appId, ifMatch: null, idempotency',
     foundBy: [],
   },
   {
@@ -123,8 +123,8 @@ export const routes: readonly Fault[] = [
   },
   {
     name: 'the devices of a deleted site are not removed from it',
-    file: 'src/sites/routes.ts',
-    find: '          await clearSites(tx, appId, [site.id], actor, showMoment)\n',
+    file: 'src/sites/writes.ts',
+    find: '  await clearSites(tx, appId, ids, by, showMoment)\n',
     replace: '',
     foundBy: [],
   },

@@ -32,7 +32,7 @@ export const rules: readonly Fault[] = [
   },
   {
     name: 'If-Match: * passes for a device without a site',
-    file: 'src/devices/placement/rules.ts',
+    file: 'src/devices/placement/writes.ts',
     find: "else if (ifMatch !== null) throw new Refusal('preconditionFailed')",
     replace: "else if (ifMatch !== null && ifMatch !== '*') throw new Refusal('preconditionFailed')",
     foundBy: [],

@@ -25,11 +25,10 @@ export const sql: readonly Fault[] = [
   },
   {
     name: 'a device that is transferred while online never goes offline',
-    file: 'src/devices/ownership/routine.ts',
-    find: 'v_presence.reported_at, v_presence.seen_at, v_presence.offline_since,',
-    replace: 'v_presence.reported_at, null, v_presence.offline_since,',
+    file: 'src/devices/ownership/store.ts',
+    find: "...presenceColumns.map(listed)]",
+    replace: "...presenceColumns.map((column) => listed(column === 'seen_at' ? 'faulty_since' : column))]",
     foundBy: [],
-    isGenerated: true,
   },
   {
     name: 'each report of an offline device moves the time since which it is offline',
