@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -18,30 +18,50 @@ const mostTriedAgain = 6
  * Tests that end processes or cut connections depend on timing, which differs between machines. So in a run of several
  * files, the few files that fail run once more, alone. A file that passes then is printed as unsteady, and its fault is
  * still to be corrected. The long run has no second attempt.
+ *
+ * Writes the files that failed in the end as JSON to the file that FORECOURT_TEST_FAILED names, if it is set.
  */
 export async function bunTest(options: string[], env: Record<string, string>): Promise<number> {
   const byDefault = process.env.FORECOURT_TEST_WORKERS === undefined && !isLong ? 3 : 2
   const sideBySide = Number(process.env.FORECOURT_TEST_SIDE_BY_SIDE ?? byDefault)
-  const folder = mkdtempSync(join(tmpdir(), 'forecourt-report-'))
-  const report = join(folder, 'report.xml')
-  const first = await run([`--parallel=${sideBySide}`, ...reportTo(report), ...options], env)
-  const failed = first.status === 0 ? [] : failedFiles(report)
-  rmSync(folder, { recursive: true, force: true })
+  const first = await runReported([`--parallel=${sideBySide}`, ...options], env)
+  const { failed } = first
   const isOneFile = options.length === 1 && options[0]?.endsWith('.test.ts')
   const isTriedAgain = failed.length > 0 && failed.length <= mostTriedAgain && !first.hasErrors && !isOneFile
-  if (!isTriedAgain || isLong) return first.status
+  if (!isTriedAgain || isLong) {
+    tellFailed(failed)
+    return first.status
+  }
   console.log(`\nAgain, with nothing beside: ${failed.join(' ')}\n`)
-  const { status } = await run(['--parallel=1', ...failed.map((file) => `./${file}`)], env)
+  const second = await runReported(['--parallel=1', ...failed.map((file) => `./${file}`)], env)
   console.log(
-    status === 0 ? `\nUNSTEADY, passed at the second attempt: ${failed.join(' ')}` : '\nFailed at both attempts.',
+    second.status === 0
+      ? `\nUNSTEADY, passed at the second attempt: ${failed.join(' ')}`
+      : '\nFailed at both attempts.',
   )
-  return status
+  tellFailed(second.failed)
+  return second.status
+}
+
+function tellFailed(files: readonly string[]): void {
+  const { FORECOURT_TEST_FAILED: to } = process.env
+  if (to !== undefined) writeFileSync(to, JSON.stringify(files))
 }
 
 interface Ran {
   status: number
   /** Whether an error was thrown outside of any test, which the report does not mention. */
   hasErrors: boolean
+}
+
+/** Runs the test runner with a report. Returns also the files that failed. */
+async function runReported(options: string[], env: Record<string, string>): Promise<Ran & { failed: string[] }> {
+  const folder = mkdtempSync(join(tmpdir(), 'forecourt-report-'))
+  const report = join(folder, 'report.xml')
+  const ran = await run(['--reporter=junit', `--reporter-outfile=${report}`, ...options], env)
+  const failed = ran.status === 0 ? [] : failedFiles(report)
+  rmSync(folder, { recursive: true, force: true })
+  return { ...ran, failed }
 }
 
 async function run(options: string[], env: Record<string, string>): Promise<Ran> {
@@ -65,8 +85,6 @@ async function run(options: string[], env: Record<string, string>): Promise<Ran>
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop)
   return { status: status ?? 1, hasErrors: /^ [1-9]\d* errors?$/m.test(end) }
 }
-
-const reportTo = (file: string) => ['--reporter=junit', `--reporter-outfile=${file}`]
 
 /** The files of which a test failed, by the runner's report; none where it wrote none. */
 function failedFiles(report: string): string[] {

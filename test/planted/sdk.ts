@@ -1,0 +1,97 @@
+import type { Fault } from './fault.ts'
+
+/** Faults in the SDK. */
+export const sdk: readonly Fault[] = [
+  {
+    name: 'from the second page on, `all` asks without filters',
+    file: 'sdk/src/forecourt.ts',
+    find: 'const input = { pageSize: 100, ...query, ...(cursor !== undefined && { cursor }) }',
+    replace: 'const input = cursor === undefined ? { pageSize: 100, ...query } : { pageSize: 100, cursor }',
+    foundBy: [],
+  },
+  {
+    name: 'each attempt has an idempotency key of its own',
+    file: 'sdk/src/forecourt.ts',
+    find: 'return await this.send(operation, input, headers, token, options)',
+    replace: 'return await this.send(operation, input, this.headersOf(operation, options), token, options)',
+    foundBy: [],
+  },
+  {
+    name: 'a token is used up to the moment in which it expires',
+    file: 'sdk/src/forecourt.ts',
+    find: 'expiresIn * 1000 * (1 - spareOfToken)',
+    replace: 'expiresIn * 1000',
+    foundBy: [],
+  },
+  {
+    name: 'a request over the rate limit is not retried',
+    file: 'sdk/src/forecourt.ts',
+    find: '[0, 408, 429, 500, 502, 503, 504]',
+    replace: '[0, 408, 500, 502, 503, 504]',
+    foundBy: [],
+  },
+  {
+    name: 'a call waits as long as Retry-After says, even for hours',
+    file: 'sdk/src/forecourt.ts',
+    find: '(error.retryAfterSeconds ?? 0) * 1000 <= longestPauseMs',
+    replace: '(error.retryAfterSeconds ?? 0) <= longestPauseMs',
+    foundBy: [],
+  },
+  {
+    name: 'a stream that was sent is sent again',
+    file: 'sdk/src/forecourt.ts',
+    find: 'isTransient(error) && canSendAgain(input))',
+    replace: 'isTransient(error))',
+    foundBy: [],
+  },
+  {
+    name: 'a redirect sends the body to another host',
+    file: 'sdk/src/exchange.ts',
+    find: "const redirect = 'manual'",
+    replace: "const redirect = 'follow'",
+    foundBy: [],
+  },
+  {
+    name: 'a callback with a time in the future is accepted',
+    file: 'sdk/src/callback.ts',
+    find: 'Math.abs(Date.now() / 1000 - Number(timestamp))',
+    replace: 'Date.now() / 1000 - Number(timestamp)',
+    foundBy: [],
+  },
+  {
+    name: 'during a rotation only the first secret is tried',
+    file: 'sdk/src/callback.ts',
+    find: 'for (const bytes of keys) {',
+    replace: 'for (const bytes of keys.slice(0, 1)) {',
+    foundBy: [],
+  },
+  {
+    name: 'a character that arrives in two pieces is spoilt',
+    file: 'sdk/src/event-stream.ts',
+    find: 'decoder.decode(value, { stream: true })',
+    replace: 'decoder.decode(value)',
+    foundBy: [],
+  },
+  {
+    name: 'an event counts as taken before the reader has taken it',
+    file: 'sdk/src/followed-stream.ts',
+    find: 'if (event !== undefined) yield JSON.parse(data)',
+    replace:
+      'if (id !== undefined) this.position = { afterId: id }\n      if (event !== undefined) yield JSON.parse(data)',
+    foundBy: [],
+  },
+  {
+    name: 'the last row of a file without a final line feed is lost',
+    file: 'sdk/src/file.ts',
+    find: "        if (rest.trim() !== '') yield JSON.parse(rest)\n",
+    replace: '',
+    foundBy: [],
+  },
+  {
+    name: 'secrets travel in plain text to a host whose name begins like this machine’s',
+    file: 'sdk/src/address.ts',
+    find: '|\\[::1\\])$/',
+    replace: '|\\[::1\\])/',
+    foundBy: [],
+  },
+]
