@@ -32,7 +32,7 @@ export const console: readonly Fault[] = [
   },
   {
     name: 'a downloaded result can hold formulas',
-    file: 'console/src/imports/result.ts',
+    file: 'console/src/jobs/result.ts',
     find: `const safe = /^[=+\\-@\\t\\r]/.test(text) ? \`'\${text}\` : text`,
     replace: 'const safe = text',
     foundBy: [],
