@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, normalize } from 'node:path'
+import { countMechanisms } from './mechanisms.ts'
 
 // Measures the house for docs/architecture.md: `bun scripts/house.ts [FOLDER]`, for this checkout or another one. A
 // room is a folder of `src`; tests are not counted.
@@ -34,3 +35,5 @@ console.log(`files ${lines.size}, lines ${sum}`)
 console.log(`median file ${bySize[bySize.length >> 1]?.[1]}, longest ${bySize.at(-1)?.[1]} (${bySize.at(-1)?.[0]})`)
 for (const [room, count] of [...rooms].sort(([, a], [, b]) => b - a))
   console.log(`${String(count).padStart(6)} ${room}`)
+for (const [mechanism, count] of Object.entries(countMechanisms(source)))
+  console.log(`${String(count).padStart(6)} ${mechanism}`)

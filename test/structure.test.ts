@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, normalize } from 'node:path'
+import { countMechanisms, mechanisms } from '../scripts/mechanisms.ts'
 import { projectFolder } from './harness.ts'
 
 const root = join(projectFolder, 'src')
@@ -112,4 +113,10 @@ test.each(consoleLayers.flat())('console/src/%s imports no room above it', (room
 test('at most ten files lie directly in console/src', () => {
   const entries = readdirSync(consoleRoot, { withFileTypes: true })
   expect(entries.filter((entry) => !entry.isDirectory()).length).toBeLessThanOrEqual(10)
+})
+
+test.each(Object.entries(countMechanisms(root)))('%s: no more than before', (mechanism, count) => {
+  const { most } = mechanisms[mechanism as keyof typeof mechanisms]
+  expect(count).toBeLessThanOrEqual(most)
+  expect(count).toBeGreaterThan(0)
 })
