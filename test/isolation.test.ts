@@ -13,7 +13,7 @@ import { everyRole } from '../src/vocabulary/roles.ts'
 import { contractRefusals } from './conformance/refusals.ts'
 import { newPriceChange } from './costs/world.ts'
 import { type Client, deviceBody, newApplication, siteBody, type TestApplication, target } from './harness.ts'
-import { admitted, inputsOf } from './operations.ts'
+import { operationsOf } from './operations.ts'
 import { newPerson, signIn } from './people.ts'
 
 // Generated from the list of operations: an operation that is missing in test/operations.ts fails the test.
@@ -25,7 +25,12 @@ const rule = await newRule(client, owner)
 const device = await newDevice(client, owner)
 const site = await newSite(client, owner)
 const priceChange = await newPriceChange({ client, owner }, rule)
-const inputs = inputsOf({ owner, stranger, rule, device, site, priceChange })
+const entries = operationsOf({ owner, stranger, rule, device, site, priceChange })
+const entryOf = ({ id }: Operation) => entries[id as keyof typeof entries]
+const inputOf = (operation: Operation) => {
+  const entry = entryOf(operation)
+  return (entry === 'open' ? {} : entry[1]) as Record<string, unknown>
+}
 
 /** The records that others must not change, and the events about them. */
 async function readRecords() {
@@ -78,20 +83,14 @@ async function newSite(through: Client, { appId, token }: TestApplication): Prom
   return saved.data.id
 }
 
-function inputOf(operation: Operation): unknown {
-  const input = inputs[operation.id]
-  if (input === undefined) throw new Error(`test/operations.ts has no input of ${operation.id}`)
-  return input
-}
-
 /** Whether applications may call the operation although it concerns no application in particular. */
 function isShared({ callers, body, query }: Operation): boolean {
   return callers.includes('application') && !Object.hasOwn((body ?? query)?.properties ?? {}, 'appId')
 }
 
 for (const operation of operations) {
-  const input = inputOf(operation)
-  if (input === 'open') {
+  const entry = entryOf(operation)
+  if (entry === 'open') {
     test(`${operation.id} is answered without a token, and whatever token it is sent`, async () => {
       for (const token of [undefined, 'x', owner.token]) {
         expect((await client.call(operation, {}, { token })).code).not.toBe(10002)
@@ -100,6 +99,7 @@ for (const operation of operations) {
     continue
   }
 
+  const [roles, input] = entry
   describe(operation.id, () => {
     test('is refused without a token, before anything that was sent is looked at', async () => {
       for (const sent of [input, {}]) {
@@ -117,8 +117,6 @@ for (const operation of operations) {
     })
 
     for (const role of everyRole) {
-      const roles = admitted[operation.id]
-      if (roles === undefined) throw new Error(`\`admitted\` of test/operations.ts does not know ${operation.id}`)
       const isAdmitted = roles.includes(role.slice(0, 1))
       test(`is ${isAdmitted ? 'open' : 'refused'} to the role ${role}`, async () => {
         const answer = await probe(operation, sessions[role] ?? {})
@@ -179,7 +177,7 @@ describe('an id of another application', () => {
   // Every operation that names one of the owner's records.
   const records = { deviceNo: device, siteNotFound: site, billingRuleNotFound: rule }
   const isNamed = (operation: Operation, refusal: RefusalName, member: 'deviceNo' | 'id', value: unknown) =>
-    operation.refusals.includes(refusal) && (inputs[operation.id] as Record<string, unknown>)[member] === value
+    operation.refusals.includes(refusal) && inputOf(operation)[member] === value
   const refusalOf = (operation: Operation) => {
     if (!operation.callers.includes('application')) return undefined
     if (isNamed(operation, 'deviceNotFound', 'deviceNo', records.deviceNo)) return 'deviceNotFound' as const
@@ -197,7 +195,7 @@ describe('an id of another application', () => {
   for (const { operation, refusal } of naming) {
     test(`is not found by ${operation.id}`, async () => {
       for (const appId of [stranger.appId, '']) {
-        const input = { ...(inputs[operation.id] as object), appId }
+        const input = { ...inputOf(operation), appId }
         const answer = await client.call<TObject, TObject, TSchema>(operation, input, { token: stranger.token })
         expect([answer.status, answer.code, answer.data]).toEqual([404, contractRefusals[refusal].code, null])
       }
@@ -238,17 +236,17 @@ const spelledBodies = (input: object): string[] => {
   ]
 }
 const writesOfOne = operations.filter(
-  ({ id, method, callers, body }) =>
-    method === 'POST' &&
-    callers.includes('application') &&
-    Object.hasOwn((inputs[id] ?? {}) as object, 'appId') &&
-    body,
+  (operation) =>
+    operation.method === 'POST' &&
+    operation.callers.includes('application') &&
+    Object.hasOwn(inputOf(operation), 'appId') &&
+    operation.body,
 )
 
 test.each(writesOfOne.map((operation) => [operation.id, operation] as const))(
   '%s is refused to another application, however the appId in its body is spelled',
   async (_, operation) => {
-    for (const body of spelledBodies(inputs[operation.id] as object)) {
+    for (const body of spelledBodies(inputOf(operation))) {
       const answer = await client.call(operation, body, { token: stranger.token })
       expect([body, answer.status >= 400 && answer.status < 500]).toEqual([body, true])
       expect(answer.text).not.toContain(owner.appId)
@@ -257,7 +255,7 @@ test.each(writesOfOne.map((operation) => [operation.id, operation] as const))(
     const beside = await client.send<unknown>(path, {
       method: 'POST',
       headers: { authorization: `Bearer ${stranger.token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ ...(inputs[operation.id] as object), appId: stranger.appId }),
+      body: JSON.stringify({ ...inputOf(operation), appId: stranger.appId }),
     })
     expect([beside.status, beside.code]).toEqual([400, 10001])
   },

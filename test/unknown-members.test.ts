@@ -5,7 +5,7 @@ import { createAct } from '../src/bulk/acts/contract.ts'
 import { operations } from '../src/reference/operations.ts'
 import type { Operation } from '../src/vocabulary/operation.ts'
 import { shownKey } from '../src/vocabulary/values.ts'
-import { measured } from './costs/operations.ts'
+import { measuredOf } from './costs/operations.ts'
 import { allImportsOver, makeWorld, measuredOrigin } from './costs/world.ts'
 import { atScale, embeddedConnection } from './faults/support.ts'
 import { Client, startService } from './harness.ts'
@@ -133,7 +133,7 @@ function withoutOwn(text: string): string {
 
 /** What one call answers, and the rows that it adds, changes and removes. */
 async function outcomeOf(operation: Operation, shift?: number) {
-  const { input, as = world.owner } = (await measured[operation.id]?.call(world)) ?? {}
+  const { input, as = world.owner } = await measuredOf(operation.id).call(world)
   const before = await rowsNow()
   const sent = shift === undefined ? JSON.stringify(input) : loaded(input, operation.body as TSchema, shift)
   const { status, code, data } = await client.call(operation, sent, as)

@@ -5,7 +5,7 @@ import { type Measured, send } from './calls.ts'
 import { fill } from './fill.ts'
 import { MeasuredDatabase } from './measured-database.ts'
 import { type Blocks, Meter } from './meter.ts'
-import { measured, variants } from './operations.ts'
+import { measuredOf, variants } from './operations.ts'
 import { makeWorld, measuredOrigin } from './world.ts'
 
 type Found = Blocks & { dearest: string }
@@ -93,13 +93,9 @@ export async function measureOperations(
   }
 }
 
-/** Every operation, and its variants that run other SQL. Throws if no call is defined for one. */
+/** Every operation, and its variants that run other SQL.  */
 function all() {
-  const plain = operations.map((operation) => {
-    const call = measured[operation.id]
-    if (call === undefined) throw new Error(`test/costs/operations.ts does not know ${operation.id}`)
-    return { name: operation.id, operation, ...call }
-  })
+  const plain = operations.map((operation) => ({ name: operation.id, operation, ...measuredOf(operation.id) }))
   const more = Object.entries(variants).map(([name, call]) => {
     const operation = operations.find(({ id }) => name.startsWith(`${id}: `))
     if (operation === undefined) throw new Error(`there is no operation of ${name}`)

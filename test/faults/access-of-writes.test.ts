@@ -6,7 +6,7 @@ import { createOperatorKey } from '../../src/people/operators/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
 import type { Call } from '../costs/calls.ts'
-import { measured } from '../costs/operations.ts'
+import { measuredOf } from '../costs/operations.ts'
 import { makeWorld, measuredOrigin, type World } from '../costs/world.ts'
 import { type Answer, Client, newSerial, newToken, shownSecret } from '../harness.ts'
 import { newPerson, signIn } from '../people.ts'
@@ -245,8 +245,7 @@ describe('a write that waits is refused, and leaves nothing, when its caller los
       const name = kinds[(at + number) % kinds.length] as string
       const loss = losses[name] as Loss
       // Calls of one person share a session, which the loss ends: so each has a client of its own.
-      const call = await measured[id]?.call({ ...world, client: new Client(client) })
-      if (call === undefined) throw new Error(`test/costs/operations.ts does not know ${id}`)
+      const call = await measuredOf(id).call({ ...world, client: new Client(client) })
       const caller = await callerOf(call, loss, name === 'the role is lowered')
       if (caller === undefined) continue
       tried++

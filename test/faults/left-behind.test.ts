@@ -6,7 +6,7 @@ import { saveDeviceModel } from '../../src/devices/models/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
 import { send } from '../costs/calls.ts'
-import { measured } from '../costs/operations.ts'
+import { measuredOf } from '../costs/operations.ts'
 import { made, makeWorld, measuredOrigin, type World } from '../costs/world.ts'
 import { Client, newSerial } from '../harness.ts'
 import { atScale, becomesTrue, Workplace } from './support.ts'
@@ -156,7 +156,7 @@ async function growthBy(world: World, operation: Operation, times: number): Prom
   const portion = ['cancelImport', 'cancelAct', 'deleteRegion'].includes(operation.id) ? 1 : 50
   for (let left = times; left > 0; left -= portion) {
     const calls = []
-    for (let made = 0; made < Math.min(left, portion); made++) calls.push(await measured[operation.id]?.call(world))
+    for (let made = 0; made < Math.min(left, portion); made++) calls.push(await measuredOf(operation.id).call(world))
     await jobsEnded(world)
     const before = await countTables(world.sql)
     for (const call of calls) if (call !== undefined) await send(world, operation, call)
