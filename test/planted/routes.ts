@@ -14,14 +14,14 @@ export const routes: readonly Fault[] = [
     file: 'src/applications/tokens/routes.ts',
     find: '        await callers.noteChange(client.appId)\n',
     replace: '',
-    foundBy: [],
+    foundBy: ['test/faults/two-processes.test.ts'],
   },
   {
     name: 'an operator who is no admin reads the query of a callback URL',
     file: 'src/applications/third-party-config/save.ts',
     find: "caller.kind === 'application' || caller.role === 'admin'",
     replace: "caller.kind === 'application' || caller.role !== 'viewer'",
-    foundBy: [],
+    foundBy: ['test/faults/secrets.test.ts'],
   },
   {
     name: 'a billing rule that a scheduled price change gives to sites can be deleted',
@@ -98,14 +98,14 @@ export const routes: readonly Fault[] = [
     file: 'src/people/operators/routes.ts',
     find: 'isOwnAdmin(before) && !isActiveAdmin(after)',
     replace: "isOwnAdmin(before) && after.role !== 'admin'",
-    foundBy: [],
+    foundBy: ['test/faults/sign-on.test.ts'],
   },
   {
     name: 'an admin who has not shown the second factor sees all sessions',
     file: 'src/people/sessions/routes.ts',
     find: "role === 'admin' && lacks === null",
     replace: "role === 'admin'",
-    foundBy: [],
+    foundBy: ['test/faults/second-factor.test.ts'],
   },
   {
     name: 'the metrics do not count locked sign-ins',
