@@ -112,7 +112,7 @@ export const routes: readonly Fault[] = [
     file: 'src/people/sessions/routes.ts',
     find: "        if (refusal === 'tooManyRequests') metrics.countSignIn('locked')\n",
     replace: '',
-    foundBy: [],
+    foundBy: ['test/faults/sign-in.test.ts'],
   },
   {
     name: 'a verification code works twice',
