@@ -140,7 +140,7 @@ export const routes: readonly Fault[] = [
     file: 'src/http/batch.ts',
     find: 'if (outcomes.some(isUndecided)) return new JsonText(answer)',
     replace: 'if (outcomes.every(isUndecided)) return new JsonText(answer)',
-    foundBy: [],
+    foundBy: ['test/faults/freeze.test.ts'],
   },
   {
     name: 'another file under the same idempotency key gets the response to the first one',
