@@ -268,9 +268,10 @@ test('a dry run only counts, and nothing of it is kept', async () => {
 test('another number of rows than expected is 70004 with the number, and nothing is done', async () => {
   const app = await newApplication(client)
   await devicesOf(app, 3)
-  const body = { kind: 'devices', act: 'unbind', filter: { all: true }, expectedRows: 2 }
-  const refused = await begin(app, body)
-  expect(expectFaults(refused, ['expectedRows'], 'rowsChanged').expectedRows).toContain('3')
+  for (const expectedRows of [2, 4]) {
+    const refused = await begin(app, { kind: 'devices', act: 'unbind', filter: { all: true }, expectedRows })
+    expect(expectFaults(refused, ['expectedRows'], 'rowsChanged').expectedRows).toContain('3')
+  }
   expect(await totalOf(app)).toBe(3)
   expect(expectSuccess(await client.call(pageActs, {}, app)).total).toBe(0)
 })

@@ -3,6 +3,7 @@ import type { TObject, TSchema } from 'typebox'
 import { freezeApplication } from '../../src/applications/contract.ts'
 import {
   cancelImport,
+  createImport,
   getImport,
   getImportResult,
   getTemplate,
@@ -15,6 +16,7 @@ import { pageAudit } from '../../src/events/contract.ts'
 import { pageSites } from '../../src/sites/contract.ts'
 import { limits } from '../../src/vocabulary/limits.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
+import { newPerson, signIn } from '../people.ts'
 import { ended, imported, ndjson, resultOf, send } from './import-support.ts'
 import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess, newBareApplication } from './support.ts'
 
@@ -232,7 +234,7 @@ test('sites are told apart by all that they say; billing rules are checked as a 
   ])
 })
 
-test('the inventory takes serials with the names of models, from operators alone', async () => {
+test('the inventory takes serials with the names of models, from operators alone, not from developers', async () => {
   const modelName = newSerial('Barrier')
   expectSuccess(await client.operate(saveDeviceModel, { serialPrefix: newSerial('INV'), modelName }))
   const operator = { token: client.operatorKey }
@@ -241,8 +243,11 @@ test('the inventory takes serials with the names of models, from operators alone
   const first = await imported(operator, 'inventory', file)
   expect(first).toMatchObject({ appId: null, created: 2, existing: 1, refused: 1 })
   expect(first.lines[2]?.errors?.map(({ field }) => field)).toEqual(['modelName'])
-  const { token } = await newApplication(client)
+  const { appId, token } = await newApplication(client)
   expectRefusal(await client.call(getImport, { id: first.id }, { token }), 'importNotFound')
+  const session = await signIn(client, await newPerson(client, 'developer', [appId]))
+  const headers = { ...session, 'content-type': 'text/csv' }
+  expectRefusal(await client.call(createImport, { kind: 'inventory', file }, { headers }), 'notPermitted')
 })
 
 test('a dry run says what would happen, and writes nothing', async () => {

@@ -1,16 +1,18 @@
-import { afterAll, expect } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { getBillingRule, saveBillingRule } from '../../src/billing-rules/contract.ts'
+import { lockApplication } from '../../src/database/application-lock.ts'
 import { pageEvents } from '../../src/events/contract.ts'
 import { getSite, saveSite } from '../../src/sites/contract.ts'
-import { getPriceChange, schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
+import { getPriceChange, pagePriceChanges, schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
 import { getSitePrices } from '../../src/sites/prices/contract.ts'
 import { forecourt } from '../cli/support.ts'
 import { type Answer, Client, newApplication, type Service, siteBody, type TestApplication } from '../harness.ts'
 import { longTest } from '../long.ts'
-import { sleepUntil, Workplace } from './support.ts'
+import { becomesTrue, sleepUntil, Workplace } from './support.ts'
 
-// Price changes whose moment comes while no process runs, and in a database that is restored from an earlier backup.
+// Price changes whose moment comes while nobody can write them down: while no process runs, while another writer holds
+// the application, and in a database that is restored from an earlier backup.
 
 const place = new Workplace()
 afterAll(() => place.clear(), 60_000)
@@ -87,6 +89,29 @@ async function expectInForce(client: Client, { app, rules, site, moments, change
   expect(await fastAt(two)).toEqual([rules[1], '0.1', changes[1]])
   expect(await fastAt(three)).toEqual([rules[1], '0.3', changes[2]])
 }
+
+test('what came due while another writer holds the application is in force from its moment on, before it is written down', async () => {
+  const database = await place.startDatabase()
+  const client = new Client(await place.startService({ env: { DATABASE_URL: database.url() } }))
+  const waiting = await newWaiting(client, 2_500)
+  const { app, changes, moments } = waiting
+  const detail = (id: number) => done(client.call(getPriceChange, { id }, app))
+  const inForce = async () => (await done(client.call(pagePriceChanges, { status: 2 }, app))).list
+  await database.run((sql) =>
+    sql.begin(async (holder) => {
+      await lockApplication(holder, app.appId)
+      expect(Date.now(), 'the machine is too busy for this test').toBeLessThan(moments[0])
+      await sleepUntil(moments[2] + 100)
+      const told = [...(await Promise.all(changes.map(detail))), ...(await inForce())]
+      expect(told.map(({ id, status, appliedTime }) => [id, status, appliedTime])).toEqual(
+        [...changes, ...changes.toReversed()].map((id) => [id, 2, null]),
+      )
+    }),
+  )
+  const isWritten = async () => (await inForce()).every(({ appliedTime }) => appliedTime !== null)
+  expect(await becomesTrue(isWritten)).toBe(true)
+  await expectInForce(client, waiting)
+})
 
 longTest(
   'what came due while no process ran is written down before any says that it is ready, once, in the order of the moments',

@@ -6,6 +6,7 @@ import { type AuditRecord, pageAudit, pageEvents } from '../../src/events/contra
 import { changePassword, setUpOperator, updateOperator } from '../../src/people/operators/contract.ts'
 import { createSession, deleteSession, getSession, pageSessions } from '../../src/people/sessions/contract.ts'
 import { clearAttempts } from '../../src/people/sign-in-attempts/store.ts'
+import { getMetrics } from '../../src/service/contract.ts'
 import type { PlatformEventType } from '../../src/vocabulary/event-types.ts'
 import { type Answer, Client, newApplication, newSerial } from '../harness.ts'
 import { longTest } from '../long.ts'
@@ -108,6 +109,21 @@ describe('wrong passwords', () => {
       expect((await tryIt(person.name, 'wrong', newSource(), own)).code).toBe(10031)
     }
     expect((await tryIt(person.name, person.password, newSource(), own)).code).toBe(10007)
+  })
+
+  test('are counted as refused by /metrics, and as locked once the name is shut', async () => {
+    const person = await newPerson(client, 'viewer')
+    const outcomes = ['refused', 'locked']
+    const counts = async () => {
+      const { text } = await client.operate(getMetrics, {})
+      return outcomes.map((outcome) =>
+        Number(text.split(`\nforecourt_sign_ins_total{outcome="${outcome}"} `)[1]?.split('\n')[0]),
+      )
+    }
+    const before = await counts()
+    await guess(person.name, 13, newSource())
+    const after = await counts()
+    expect(after.map((count, index) => count - (before[index] ?? 0))).toEqual([10, 3])
   })
 
   test('do not shut out a browser that has signed out', async () => {

@@ -116,6 +116,8 @@ async function changeUnderUse({ refused, prepare, change }: Change): Promise<num
   )
   // B reads changes at intervals; the random pause puts the change at any point between two reads.
   await anyMoment(random, 900)
+  // A would believe the token for another second, too, if it weren't told.
+  expect((await ask(a, app)).code).toBe(0)
   await change(app)
   const changedAt = performance.now()
   expect((await ask(a, app)).code, 'the process that was told').toBe(refused)

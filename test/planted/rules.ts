@@ -42,7 +42,7 @@ export const rules: readonly Fault[] = [
     file: 'src/sites/price-changes/rules.ts',
     find: 'return appliedAt !== null || effectiveAt <= now ?',
     replace: 'return appliedAt !== null ?',
-    foundBy: [],
+    foundBy: ['test/faults/price-outages.test.ts'],
   },
   {
     name: 'a price change with a misspelt filter of sites changes more sites than was meant',
