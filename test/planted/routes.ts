@@ -179,7 +179,7 @@ export const routes: readonly Fault[] = [
     file: 'src/callers/rate-limit.ts',
     find: 'Math.min(part, bucket.tokens + ((now - bucket.filledAt) * part) / 1000)',
     replace: 'bucket.tokens + ((now - bucket.filledAt) * part) / 1000',
-    foundBy: [],
+    foundBy: ['test/conformance/rate-limit.test.ts'],
   },
   {
     name: 'the refusals that wait are lost when the service stops',
