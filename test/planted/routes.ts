@@ -193,7 +193,7 @@ export const routes: readonly Fault[] = [
     file: 'src/service/readiness.ts',
     find: "{ name: 'capacity', ok: !inFlight.isFull }",
     replace: "{ name: 'capacity', ok: true }",
-    foundBy: [],
+    foundBy: ['test/faults/fair-shares.test.ts'],
   },
   {
     name: 'a command whose job has refused rows exits with 0',
