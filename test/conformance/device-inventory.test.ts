@@ -64,6 +64,16 @@ test('importing a serial again changes its model', async () => {
   expect(await entriesFrom(deviceNo)).toMatchObject([{ deviceNo, modelName: gate.modelName }])
 })
 
+test('an entry that is there already counts as changed, also if its model stays', async () => {
+  const deviceNo = newSerial()
+  expectSuccess(await importEntries({ deviceNo, modelName: barrier.modelName }))
+  const again = await importEntries(
+    { deviceNo, modelName: barrier.modelName },
+    { deviceNo: newSerial(), modelName: barrier.modelName },
+  )
+  expect(expectSuccess(again)).toEqual({ added: 1, changed: 1 })
+})
+
 test('the model name of an entry is a device model’s, and every unknown one is named', async () => {
   const [one, two, three] = [newSerial(), newSerial(), newSerial()]
   const answer = await importEntries(

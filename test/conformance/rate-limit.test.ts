@@ -53,6 +53,20 @@ test('an application within its limit is not refused', async () => {
   expect(refusedOf(await burst(application, 40))).toEqual([])
 })
 
+test('what an application leaves unused is not saved up', async () => {
+  const limit = 20
+  const application = await newApplication(client, { rateLimitPerSecond: limit })
+  expect(refusedOf(await burst(application, 1))).toEqual([])
+  await Bun.sleep(3000)
+  const beganAt = performance.now()
+  const answers = await burst(application, 200)
+  const seconds = (performance.now() - beganAt) / 1000
+  const taken = answers.length - refusedOf(answers).length
+  expect(taken).toBeGreaterThanOrEqual(limit)
+  // Meanwhile the limit goes on.
+  expect(taken).toBeLessThanOrEqual(Math.ceil(limit * (1 + seconds)))
+})
+
 test('one application’s limit does not touch another, nor operators', async () => {
   const [limited, other] = await Promise.all([
     newApplication(client, { rateLimitPerSecond: 1 }),

@@ -4,11 +4,13 @@ import type { Sql } from 'postgres'
 import { measureShares, p95 } from '../../bench/fair-shares.ts'
 import { pageBillingRules } from '../../src/billing-rules/contract.ts'
 import { createExport, createImport } from '../../src/bulk/contract.ts'
+import { createDevice } from '../../src/devices/contract.ts'
 import { pageAudit } from '../../src/events/contract.ts'
 import { getReadiness } from '../../src/service/contract.ts'
 import { pageSites } from '../../src/sites/contract.ts'
 import { Client, deviceBody, newApplication, type Service } from '../harness.ts'
 import { longTest } from '../long.ts'
+import { RawConnection, rawPost } from './raw-connection.ts'
 import { atScale, becomesTrue, type OwnDatabase, statisticsAreIn, tell, Workplace } from './support.ts'
 
 const place = new Workplace()
@@ -105,6 +107,32 @@ test('however many ask whether the service is ready, the database is asked by fe
   expect(asked).toBeLessThan(probes / 2)
   expect(await service.stop()).toBe(0)
   await database.stop()
+})
+
+test('a service is not ready while it has all the requests that it takes under way', async () => {
+  const service = await place.startService({ env: { FORECOURT_MAX_REQUESTS: '1' } })
+  const client = new Client(service)
+  const app = await newApplication(client)
+  const readiness = async () => {
+    const { status, data } = await client.call(getReadiness, {})
+    return { status, ready: data.ready, failed: data.checks.filter(({ ok }) => !ok).map(({ name }) => name) }
+  }
+  expect(await readiness()).toEqual({ status: 200, ready: true, failed: [] })
+  const connection = await RawConnection.open(service.url)
+  const [head, body] = rawPost(createDevice.path, app.token, deviceBody(app.appId))
+  connection?.send(head)
+  let full: Awaited<ReturnType<typeof readiness>> | undefined
+  const isFull = async () => {
+    full = await readiness()
+    return full.status === 503
+  }
+  expect(await becomesTrue(isFull)).toBe(true)
+  connection?.send(body)
+  expect(full).toEqual({ status: 503, ready: false, failed: ['capacity'] })
+  expect((await connection?.answer())?.status).toBe(200)
+  expect(await readiness()).toEqual({ status: 200, ready: true, failed: [] })
+  connection?.close()
+  expect(await service.stop()).toBe(0)
 })
 
 test('an application that sends files without an end takes no other’s place', async () => {

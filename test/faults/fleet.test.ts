@@ -129,6 +129,9 @@ test('devices are online, offline or faulty once they have reported; what was ne
   }
   expect(await goneSince('28 minutes')).toBe(1)
   expect(await goneSince('31 minutes')).toBe(0)
+  // Another report does not begin its time offline again.
+  await report(next, gone, { ...offline, version: '2.0' })
+  expect(ofApplication(await counted(), 'forecourt_devices_gone_offline', next, 'app_id')[next.appId]).toBe(0)
 }, 120_000)
 
 test('a site is unreachable when its entrances, or its exits, have reported and none of these is online', async () => {

@@ -158,7 +158,7 @@ longTest('a device that is unbound meanwhile is told no more, and its next owner
   expect(await Promise.all(taken.map(rowVersion)), said).toEqual(rows)
 })
 
-longTest('a device that is transferred meanwhile is taken offline in its new owner’s feed only', async () => {
+test('a device that is transferred meanwhile is taken offline in its new owner’s feed only', async () => {
   const [app, target] = (await Promise.all([newApplication(each(0)), newApplication(each(1))])) as [
     TestApplication,
     TestApplication,

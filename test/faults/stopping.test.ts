@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { createAct } from '../../src/bulk/acts/contract.ts'
 import { createExport, createImport } from '../../src/bulk/contract.ts'
 import { createDevice, createDevices } from '../../src/devices/contract.ts'
+import { pageRefusals } from '../../src/events/refusal-log/contract.ts'
 import { Client, deviceBody, newApplication, type Service } from '../harness.ts'
 import { RawConnection, rawPost } from './raw-connection.ts'
 import { beginClients } from './stop-clients.ts'
@@ -108,6 +109,26 @@ test('SIGTERM ends the service within 10 seconds also while its database does no
     database.signalAll('SIGCONT')
   }
   await database.stop()
+})
+
+test('what is refused while the service stops is in the refusal log after the next start', async () => {
+  const dataDir = place.preparedFolder()
+  const service = await place.startService({ dataDir })
+  const app = await newApplication(new Client(service))
+  const connection = await RawConnection.open(service.url)
+  const [head, body] = rawPost(createDevice.path, app.token, { appId: app.appId })
+  connection?.send(head)
+  // By then the service has read the head, which nothing shows.
+  await sleep(100)
+  service.process.kill('SIGTERM')
+  await sleep(1_000)
+  connection?.send(body)
+  expect((await connection?.answer())?.body).toContain('"code":10001,')
+  expectEndedInTime(await ended(service), service)
+  const again = await place.startService({ dataDir })
+  const { data } = await new Client(again).call(pageRefusals, {}, { token: app.token })
+  expect(data.list.map(({ operation, code }) => [operation, code])).toEqual([['createDevice', 10001]])
+  expect(await again.stop()).toBe(0)
 })
 
 test('a second SIGTERM while it stops changes nothing', async () => {

@@ -179,7 +179,7 @@ export const routes: readonly Fault[] = [
     file: 'src/callers/rate-limit.ts',
     find: 'Math.min(part, bucket.tokens + ((now - bucket.filledAt) * part) / 1000)',
     replace: 'bucket.tokens + ((now - bucket.filledAt) * part) / 1000',
-    foundBy: [],
+    foundBy: ['test/conformance/rate-limit.test.ts'],
   },
   {
     name: 'the refusals that wait are lost when the service stops',
@@ -193,7 +193,7 @@ export const routes: readonly Fault[] = [
     file: 'src/service/readiness.ts',
     find: "{ name: 'capacity', ok: !inFlight.isFull }",
     replace: "{ name: 'capacity', ok: true }",
-    foundBy: [],
+    foundBy: ['test/faults/fair-shares.test.ts'],
   },
   {
     name: 'a command whose job has refused rows exits with 0',

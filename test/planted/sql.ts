@@ -14,7 +14,7 @@ export const sql: readonly Fault[] = [
     file: 'src/applications/tokens/store.ts',
     find: ` and app_id = \${appId} returning token_hash`,
     replace: ' returning token_hash',
-    foundBy: [],
+    foundBy: ['test/isolation.test.ts'],
   },
   {
     name: 'the ownership history lists the oldest former owners first',
@@ -28,7 +28,7 @@ export const sql: readonly Fault[] = [
     file: 'src/devices/ownership/store.ts',
     find: '...presenceColumns.map(listed)]',
     replace: "...presenceColumns.map((column) => listed(column === 'seen_at' ? 'faulty_since' : column))]",
-    foundBy: [],
+    foundBy: ['test/faults/presence.test.ts'],
   },
   {
     name: 'each report of an offline device moves the time since which it is offline',
@@ -43,7 +43,7 @@ export const sql: readonly Fault[] = [
     file: 'src/deliveries/leases/routine.ts',
     find: 'if v_endpoint.lease_until > now() or v_endpoint.held_until > now() then',
     replace: 'if v_endpoint.lease_until > now() then',
-    foundBy: [],
+    foundBy: ['test/faults/callback-endpoints.test.ts'],
     isGenerated: true,
   },
   {
@@ -58,7 +58,7 @@ export const sql: readonly Fault[] = [
     file: 'src/devices/inventory/store.ts',
     find: 'changed: entries.length - added',
     replace: 'changed: rows.length - added',
-    foundBy: [],
+    foundBy: ['test/conformance/device-inventory.test.ts'],
   },
   {
     name: 'sites are looked up past their index',
