@@ -186,7 +186,7 @@ export const routes: readonly Fault[] = [
     file: 'src/events/refusal-log/recorder.ts',
     find: 'this.rounds.stop().then(() => this.write())',
     replace: 'this.rounds.stop()',
-    foundBy: [],
+    foundBy: ['test/faults/stopping.test.ts'],
   },
   {
     name: 'a process that is full stays ready',

@@ -35,7 +35,7 @@ export const sql: readonly Fault[] = [
     file: 'src/devices/state/routine.ts',
     find: 'then coalesce(device_presence.offline_since, excluded.offline_since) end',
     replace: 'then excluded.offline_since end',
-    foundBy: [],
+    foundBy: ['test/faults/fleet.test.ts'],
     isGenerated: true,
   },
   {
