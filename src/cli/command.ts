@@ -12,7 +12,7 @@ export class CliCommand extends Command {
     return new CliCommand(name)
   }
 
-  /** As it is typed, with the program's name. */
+  /** The command as it is typed, with the program's name. */
   get path(): string {
     const above = this.parent as CliCommand | null
     return above === null ? this.name() : `${above.path} ${this.name()}`

@@ -53,7 +53,7 @@ function nodesOf(command: CliCommand, everywhere: readonly Option[], path = ''):
   return [node, ...children.flatMap((child) => nodesOf(child, everywhere, `${path} ${child.name()}`.trim()))]
 }
 
-/** As all three shells read it. */
+/** Quotes a text as all three shells read it. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -119,13 +119,13 @@ export class Context {
     return url
   }
 
-  /** To standard output: one JSON value with --json, else these words. */
+  /** Writes the result to standard output: one JSON value with --json, else these words. */
   result(value: unknown, words: string): void {
     const text = this.isJson ? JSON.stringify(value, null, 2) : words
     if (text !== '') this.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
   }
 
-  /** To standard error: what helps, but is not the result. */
+  /** Writes to standard error what helps, but is not the result. */
   remark(words: string): void {
     if (!this.isQuiet) this.stderr.write(`${words}\n`)
   }

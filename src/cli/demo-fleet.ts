@@ -3,7 +3,7 @@ import { divisionName } from '../regions/names.ts'
 
 // Every record follows from its number, so that a second run finds the records of the first.
 
-/** By district code: a point at least 1.25 km within its borders. */
+/** A point at least 1.25 km within the borders of a district, by its code. */
 const places: readonly (readonly [code: string, longitude: number, latitude: number])[] = [
   ['110101', 116.4164, 39.9286], // 北京市东城区
   ['110102', 116.366, 39.9125], // 北京市西城区
@@ -177,7 +177,7 @@ const doorOf = (index: number) => doors[index % doors.length] as string
 const faults = ['道闸臂未复位', '地感线圈无信号', '控制板通信超时', '电机过热保护', '限位开关异常']
 const versions = ['V2.3.1', 'V2.3.4', 'V2.4.0']
 
-/** From 0 to 1, always the same for the same seed. */
+/** Makes numbers from 0 to 1, always the same for the same seed. */
 export function numbersFrom(seed: number): () => number {
   let state = (seed * 0x9e3779b1) >>> 0
   return () => {

@@ -140,7 +140,7 @@ async function lookAtSchema(sql: Sql): Promise<Finding> {
   return warn('schema', `pending migrations: ${names}`, 'Start the service, or run `forecourt migrate up`.')
 }
 
-/** Of a database elsewhere, only its size and growth. */
+/** Looks at the disk; of a database elsewhere, only at its size and growth. */
 export function lookAtDisk(
   { dataDir, databaseUrl }: Config,
   size: { bytes: number | null; bytesPerDay: number | null } | null,

@@ -10,7 +10,7 @@ import { UserError } from '../runtime/user-error.ts'
 
 type What = { appId: string; siteId: number } | { appId: string | null; days: number }
 
-/** Their responses, stored for retries, can hold a site. */
+/** Operations whose responses, stored for retries, can hold a site. */
 const storingSites = operations.filter(({ idempotent, data }) => idempotent && canHoldPersonalData(data))
 
 export async function eraseFromDatabase(config: Config, what: What, isDryRun: boolean): Promise<Erasure> {

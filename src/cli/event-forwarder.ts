@@ -18,7 +18,7 @@ const lookEveryMs = 500
 /** After this the stream is tried again. */
 const pollForMs = 60_000
 const eventsPerLook = 100
-/** With this code a service that stops closes its streams. */
+/** The code with which a service that stops closes its streams. */
 const unavailable = 50003
 const firstPauseMs = 250
 const longestPauseMs = 5_000

@@ -32,7 +32,7 @@ export async function readMigrationStatus(config: Config): Promise<MigrationStat
   }
 }
 
-/** As a start does, but serves nothing. */
+/** Migrates as a start does, but serves nothing. */
 export async function migrateUp(config: Config): Promise<MigrationStatus[]> {
   const places = await openBesideService(config, { mayMake: true })
   const log = openLog(config.logLevel)

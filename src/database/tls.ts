@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { type ConnectionOptions, createSecureContext } from 'node:tls'
 import { UserError } from '../runtime/user-error.ts'
 
-/** With a word, the driver does not verify the server. */
+/** How a connection is encrypted. With one of the words, the driver does not verify the server. */
 export type Tls = false | 'allow' | 'prefer' | 'require' | ConnectionOptions
 
 /** Reads `sslmode` and `sslrootcert` as libpq does; the driver wouldn't read the file. Undefined without either. */

@@ -205,7 +205,7 @@ function readBody(outgoing: ClientRequest, incoming: IncomingMessage, finish: (a
   return cut
 }
 
-/** As much of a response as holds its status: `HTTP/1.1 200 `. */
+/** So many bytes of a response hold its status: `HTTP/1.1 200 `. */
 const statusLineBytes = 13
 
 function statusOf(head: string): number | undefined {

@@ -39,7 +39,7 @@ export interface AttemptResult {
   responseStatus: number | null
   error: string | null
   response: string | null
-  /** From the receiver's `Retry-After`. */
+  /** The wait that the receiver's `Retry-After` asks for. */
   retryAfterMs: number | null
   durationMs: number
 }

@@ -191,7 +191,7 @@ export async function syncEndpoint(tx: Statements, appId: string, hasCallback: b
       failing_since = null, failing_reason = null`
 }
 
-/** As they are after a restore, until an operator resumes them. */
+/** Tells whether callbacks are paused, as they are after a restore until an operator resumes them. */
 async function hasPause(sql: Statements): Promise<boolean> {
   const [row] = await sql`select 1 from callback_pause`
   return row !== undefined

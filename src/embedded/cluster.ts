@@ -62,7 +62,7 @@ async function removeFolder(folder: string): Promise<void> {
   }
 }
 
-/** Their server is dead. Most are about to end by themselves. */
+/** Ends the processes of a server that is dead; most are about to end by themselves. */
 export async function endOrphansIn(cluster: string): Promise<void> {
   const orphans = postgresProcessesIn(cluster)
   await Promise.all(orphans.map((orphan) => goneWithin(orphan, 300)))

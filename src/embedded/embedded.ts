@@ -143,7 +143,7 @@ export function connectionTo({ socketDir, port, user, password }: EmbeddedRecord
   return { host: socketDir, port, user, password, database: name }
 }
 
-/** At the first start creates the database and the service's role. */
+/** Creates the database and the service's role at the first start. */
 async function ensureDatabase({ cluster, record }: Place): Promise<void> {
   try {
     if (record.complete) await run(record, database, 'select 1')

@@ -50,7 +50,7 @@ export function readRecord(dataDir: string): EmbeddedRecord | undefined {
   throw new UserError(`${path} is damaged: put a good copy back, because the database's password is in it.`)
 }
 
-/** As a whole and durably: it is the only copy of the password. */
+/** Writes the record as a whole and durably: it is the only copy of the password. */
 export function writeRecord(dataDir: string, record: EmbeddedRecord): void {
   const inside = relative(dataDir, record.cluster)
   const cluster = inside.startsWith('..') || isAbsolute(inside) ? record.cluster : inside

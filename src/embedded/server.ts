@@ -179,7 +179,7 @@ function serverArguments({ cluster, record }: Place, processes: number): string[
   return ['-D', cluster, '-p', String(record.port), ...given]
 }
 
-/** As far as the log or the disk shows. */
+/** Says why the server failed, as far as its log or the disk shows. */
 export function serverFailure(cluster: string, complaint: string | undefined): UserError {
   const { bavail, bsize } = statfsSync(cluster)
   // With a full disk the server cannot even write its complaint.

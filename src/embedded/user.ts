@@ -40,7 +40,7 @@ export function clusterUser(cluster: string): ServerUser | undefined {
   return own === 0 ? { name, uid, gid } : undefined
 }
 
-/** From the root to `path`; undefined if the user can enter all. */
+/** Returns the first folder on the way to `path` that the user cannot enter; undefined if there is none. */
 export function closedFolder(path: string, user: ServerUser): string | undefined {
   const real = realpathSync(path)
   return withAncestors(real).find((folder) => !allows(statSync(folder), user, execute))

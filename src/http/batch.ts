@@ -27,7 +27,7 @@ const portions = new Turns({ ofOne: limits.batchPortionsOfOne, full: unavailable
 
 export interface BatchParts {
   log: Logger
-  /** Of one batch; single requests wait beside them. */
+  /** How many rows of one batch are in a lane at once; single requests wait beside them. */
   rowsInLane: number
 }
 

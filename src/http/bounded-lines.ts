@@ -6,7 +6,7 @@ const windowMs = 60_000
 export interface LineKind {
   level: 'info' | 'warn'
   line: string
-  /** At the end of a minute: how many were not logged. */
+  /** Logs at the end of a minute how many lines were left out. */
   rest: string
 }
 

@@ -16,7 +16,7 @@ const streamOptions = {
   gzip: { flush: constants.Z_SYNC_FLUSH },
 }
 
-/** On another thread. */
+/** Compresses on another thread. */
 export async function compressed(
   body: string | Uint8Array | Streamed,
   encoding: 'br' | 'gzip',

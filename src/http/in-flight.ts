@@ -1,6 +1,6 @@
 import { tooManyRequests } from '../vocabulary/refusals.ts'
 
-/** An application, an account, or a source of requests without a caller. */
+/** Whoever requests count for: an application, an account, or a source of requests without a caller. */
 export interface Owner {
   readonly name: string
   count: number
@@ -8,7 +8,7 @@ export interface Owner {
 
 /** One owner's part of all places. */
 const partOfOne = 1 / 5
-/** Their part of all places: strangers can invent any number of owners. */
+/** The part of all places for all strangers together, who can invent any number of owners. */
 const partOfStrangers = 1 / 2
 
 /** Contract §4.4. A request holds a place until it is answered or its caller has gone. */
@@ -36,7 +36,7 @@ export class InFlight {
     return { all: this.count, strangers: this.strangers, one_caller: ofOne }
   }
 
-  /** Throws 10007. */
+  /** Counts a request whose caller is not known, or not known yet. Throws 10007. */
   enterStranger(): void {
     if (this.strangers >= this.mostOfStrangers) throw tooManyRequests()
     this.strangers++

@@ -1,4 +1,4 @@
-/** As both runtimes can give it without a conversion. */
+/** A request as both runtimes can give it without a conversion. */
 export interface HttpRequest {
   method: string
   /** Without the query, percent-encoded: every known path is plain ASCII. */
@@ -8,14 +8,14 @@ export interface HttpRequest {
   version: string
   /** `x-forwarded-proto` is null if the peer is no trusted proxy. */
   header(name: string): string | null
-  /** Of the other end of the connection: a caller's own, or a proxy's. */
+  /** The address of the other end of the connection: a caller's own, or a proxy's. */
   peerAddress(): string
   /** Once, when the caller has closed the connection before the end of its response. */
   onHangUp(listener: () => void): void
   isGone(): boolean
   /** Throws `BodyTooLarge` past `limitBytes`, and if the request was answered before. */
   body(limitBytes: number): Promise<Uint8Array>
-  /** As it arrives, no faster than it is read. Throws if the body breaks off. */
+  /** The body as it arrives, no faster than it is read. Throws if it breaks off. */
   stream(): AsyncIterable<Uint8Array>
 }
 

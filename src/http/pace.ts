@@ -10,7 +10,7 @@ export class Pace {
   private begun = 0
   private readonly begunOf = new Map<string, number>()
   private isTurnNoted = false
-  /** By caller; the first one is the next. */
+  /** The requests that wait, by caller; the first caller is the next. */
   private readonly waiting = new Map<string, Set<() => void>>()
 
   constructor(company: Company) {

@@ -15,16 +15,16 @@ export interface Shares {
   /** Past their number 50003, and past an owner's part 10007. */
   inFlight: InFlight
   reads: Reads
-  /** By owner. */
+  /** Writes take turns by owner. */
   writes: Turns
-  /** By operation and owner: more at once. */
+  /** Writes out of turn: more at once, by operation and owner. */
   outOfTurn: Turns
   company: Company
-  /** By caller: a body that waits is not read yet. */
+  /** Large bodies take turns by caller: one that waits is not read yet. */
   largeBodies: Turns
 }
 
-/** Its methods are shared: each request is one object. */
+/** A request under way. It is one object with shared methods, because there is one for each request. */
 export class PendingRequest implements RequestTimeout, Pending {
   at: number
   late: () => Refusal = unavailable

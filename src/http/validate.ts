@@ -32,7 +32,7 @@ type FurtherCheck = (body: Record<string, unknown>, faulty: readonly string[]) =
 
 export interface Validator<Value> {
   (value: unknown): Value
-  /** With turns of the event loop between the slices. */
+  /** Reads the value in slices, with turns of the event loop between them. */
   inSlices(value: unknown): Promise<Value>
 }
 

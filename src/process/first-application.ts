@@ -29,7 +29,7 @@ const demoRules = [
 ]
 
 export interface Demo {
-  /** To fetch a token and create a site and a device, ready to paste. */
+  /** Returns commands, ready to paste, that fetch a token and create a site and a device. */
   commands(url: string): string
 }
 

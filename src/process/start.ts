@@ -129,7 +129,7 @@ async function findDatabase(config: Config, life: Lifetime, log: (message: strin
   return databaseUrl === undefined ? startEmbedded(config, life, log) : { owner: databaseUrl, target: databaseUrl }
 }
 
-/** As the schema's owner. Returns whether the database is distributed. */
+/** Migrates the database as the schema's owner. Returns whether it is distributed. */
 export async function prepareDatabase(
   config: Config,
   log: Logger,

@@ -284,7 +284,7 @@ class DocumentWriter {
     return { allOf: [refTo('schemas', 'Refusal'), own, ...oauth] }
   }
 
-  /** As a union by type. Each type has the same record as its callback. */
+  /** Describes events as a union by type; each type has the same record as its callback. */
   private tellEvents(): void {
     const { components } = this.schemas
     const { Event } = components

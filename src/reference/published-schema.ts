@@ -3,7 +3,7 @@ import { namedSchemas, nameKey, shownKey } from '../vocabulary/values.ts'
 
 export type Json = Record<string, unknown>
 
-/** By the name of a field that many records share. */
+/** What fields mean that many records share, by their names. */
 export type Glossary = Readonly<Record<string, { means?: string; example?: unknown; value?: TSchema }>>
 
 interface Shape {

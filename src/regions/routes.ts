@@ -22,7 +22,7 @@ interface Parts {
 }
 
 export function regionRoutes({ sql, regions }: Parts): Handler[] {
-  /** By code and depth, of one table; there are as many as it has regions. */
+  /** The answers of one table, by code and depth; there are as many as it has regions. */
   let trees = new Map<string, StaticAnswer>()
   let treesOf = regionTable()
 

@@ -1,5 +1,5 @@
 export interface Actor {
-  /** As in log lines: `event-pruner`. */
+  /** The name in log lines, such as `event-pruner`. */
   name: string
   round(): Promise<unknown>
 }

@@ -1,4 +1,4 @@
-/** By the monotonic clock. The time may move meanwhile. */
+/** A time by the monotonic clock, which may be moved meanwhile. */
 export interface Deadline {
   at: number
   expire: () => void

@@ -8,7 +8,7 @@ const latencyBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.
 /** A longer block of the event loop is always seen. */
 const loopLookMs = 100
 
-/** By the delivery's status, from 1 on. */
+/** The outcome of an attempt, by the delivery's status, from 1 on. */
 const attemptOutcomes = ['retry', 'delivered', 'dead']
 
 const signInOutcomes = ['succeeded', 'refused', 'locked'] as const
@@ -49,7 +49,7 @@ export interface GaugeOptions {
   merged: Merged
 }
 
-/** By the text of their labels; undefined while they are not known. */
+/** Values by the text of their labels; undefined while they are not known. */
 export type Readings = Record<string, number> | undefined
 
 /** Children are looked up once per label set, so that a request costs two additions. */

@@ -27,7 +27,7 @@ export interface Peers {
   /** Returns false while this and other processes hold all places: `most`, or 1. */
   claim(key: string, most?: number): Promise<boolean>
   release(key: string): void
-  /** As one text; undefined for a single process. */
+  /** Returns the metrics of all processes as one text; undefined for a single process. */
   allMetrics(): Promise<string> | undefined
 }
 

@@ -8,7 +8,7 @@ export interface Network {
   family: 'ipv4' | 'ipv6'
 }
 
-/** To be put after the setting's name. */
+/** Its message goes on after the setting's name. */
 export class SettingFault extends Error {}
 
 export interface Setting<Value> {

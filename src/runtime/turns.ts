@@ -10,7 +10,7 @@ interface Waiter {
 export interface TurnLimits {
   /** No limit by default. */
   atOnce?: number
-  /** Of one key. */
+  /** How much work of one key runs at once. */
   ofOne?: number
   /** While no other key has had work for a second, or as `company` says. */
   ofOneAlone?: number

@@ -11,7 +11,7 @@ const mostCost = 2 ** 20
 /** The cost in texts without a head. */
 const costWithoutHead = 2 ** 14
 
-/** As `scrypt$N:SALT:SEALED` (salt in base64). */
+/** Seals a key with a password: `scrypt$N:SALT:SEALED` (salt in base64). */
 export function lockKey(key: string, password: string): string {
   const salt = randomBytes(saltBytes)
   const cost = isGuessable(password) ? dearCost : 2

@@ -136,7 +136,7 @@ function readKeyFile(path: string): [Buffer, ...Buffer[]] {
   return [first, ...others]
 }
 
-/** As a whole and durably, unless another process has written it first. */
+/** Writes the key file as a whole and durably, unless another process has written it first. */
 function writeKeyFile(dataDir: string, path: string, lines: string[]): void {
   const draft = `${path}.${process.pid}`
   try {

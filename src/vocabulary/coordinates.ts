@@ -58,7 +58,7 @@ export const bbox = Type.Refine(
   },
 )
 
-/** Its edges belong to it. */
+/** A part of the map, with its edges. */
 export interface Box {
   minLng: number
   minLat: number

@@ -3,7 +3,7 @@ import type { Words } from './fill.ts'
 // What `forecourt doctor`, the service page and the overview can find. `fill` puts values into the sentences.
 
 interface FindingWords extends Words {
-  /** As `doctor` prints it. */
+  /** The name that `doctor` prints. */
   check: string
   withReason?: Words
   todo?: Words

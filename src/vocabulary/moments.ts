@@ -80,7 +80,7 @@ export function readTimeRange(filter: { timeFrom?: string | null; timeTo?: strin
   }
 }
 
-/** By bisection, to the second. */
+/** Finds the first instant after a change of the clocks by bisection, to the second. */
 function changeBetween(before: number, behind: number, offsetAt: (instant: number) => number): number {
   const offsetBefore = offsetAt(before)
   let [low, high] = [before, behind]

@@ -35,9 +35,9 @@ export interface Operation<
   conditional?: boolean
   /** Accepts `Last-Event-ID`: the position after which a stream continues. */
   resumes?: boolean
-  /** By default 64 KiB. */
+  /** The largest body; 64 KiB by default. */
   maxBodyBytes?: number
-  /** By default as long as a statement. */
+  /** How long the answer may take; by default as long as a statement. */
   answerTimeoutMs?: number
   /** Accepts a form too (the token operations). */
   takesForm?: boolean
@@ -52,7 +52,7 @@ export interface Operation<
   takes?: readonly string[]
 }
 
-/** Of all loaded contracts, in the order of their declarations. */
+/** The operations of all loaded contracts, in the order of their declarations. */
 export const declaredOperations: Operation[] = []
 
 /** The types flow to the handler and to the test client. */

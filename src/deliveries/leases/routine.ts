@@ -5,7 +5,7 @@ import { statuses } from '../rules.ts'
 
 // A lease says which process sends an application's callbacks. An endpoint's row holds its owner and its due time.
 
-/** Longer than an attempt and a failed renewal together. */
+/** A lease is longer than an attempt and a failed renewal together. */
 export const leaseSeconds = 30
 
 export interface Claim {
@@ -84,7 +84,7 @@ export const claimEndpointsRoutine = routine(
 
 export interface Look {
   claims: Claim[]
-  /** To be asked for again: their endpoints were locked or leased. */
+  /** Applications to ask for again: their endpoints were locked or leased. */
   busy: string[]
   isPaused: boolean
 }

@@ -27,7 +27,7 @@ export async function noteStop(tx: Statements, appId: string, newestId: number):
       order by through_id desc limit 1 offset ${mostStops - 1})`
 }
 
-/** By a look-up for each event, not by a join. */
+/** A look-up for each event, not a join. */
 const hasNoDeliverySql = '(select d.id from delivery d where d.app_id = $1 and d.id = v.id) is null'
 
 export function eventsOfStops(tx: Statements, appId: string, firstId: number, lastId: number) {

@@ -10,7 +10,7 @@ import { withoutPersonalData } from './rules.ts'
 const stepSites = 100
 const actor = 'operator:command line'
 
-/** Its events are still in the log. */
+/** A site that was deleted, whose events are still in the log. */
 export interface DeletedSite {
   appId: string
   id: string

@@ -85,7 +85,7 @@ const heldDays = 7
 const partOfDays = 15
 /** Every other statement waits behind one that waits for a lock on a whole table. */
 const lockTimeoutMs = 250
-/** On a cluster, a partition is created or dropped on every node. */
+/** Long, because on a cluster a partition is created or dropped on every node. */
 const stepTimeoutMs = 30_000
 
 /**

@@ -46,7 +46,7 @@ interface Counted {
   troubles: StoredTrouble[]
   unreachable: UnreachableSite[]
   failedJobs: FailedJob[]
-  /** Of the last day, one for each five minutes. */
+  /** The samples of the last day, one for each five minutes. */
   online: OnlineSample[]
 }
 
