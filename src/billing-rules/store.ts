@@ -12,6 +12,7 @@ import {
 } from '../database/page.ts'
 import { textArray } from '../database/routine.ts'
 import type { Filters } from '../vocabulary/filters.ts'
+import { groupBy } from '../vocabulary/group-by.ts'
 import { showMoment } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import { type BillingRuleRecord, pageBillingRules, type ruleSorts } from './contract.ts'
@@ -92,7 +93,7 @@ export async function settledNow(sql: Statements, appIds: readonly string[] | nu
     select clock.now, due.app_id, due.id from (select ${sql.unsafe(nowSql)} as now) as clock
     left join price_change as due on ${ofApplications(sql, appIds)}
       and applied_at is null and cancelled_at is null and effective_at <= clock.now`
-  const due = Map.groupBy(
+  const due = groupBy(
     rows.filter(({ id }) => id !== null),
     (row) => row.app_id as string,
   )
@@ -246,7 +247,7 @@ export async function pageOfBillingRules(sql: Sql, filter: BillingRuleFilter) {
 
 async function findTerms(sql: Statements, rules: readonly Row[], now: Date): Promise<Map<number, Row>> {
   const found = new Map<number, Row>()
-  for (const [appId, own] of Map.groupBy(rules, (row) => row.app_id as string)) {
+  for (const [appId, own] of groupBy(rules, (row) => row.app_id as string)) {
     const rows = await sql`
       select i.id as rule_id, terms.* from unnest(${textArray(own.map(({ id }) => id))}::bigint[]) as i (id)
       cross join lateral (

@@ -7,6 +7,7 @@ import { recordsOf, textArray } from '../database/routine.ts'
 import { ownerOf, spendEvent } from '../database/usage.ts'
 import { type EventType, eventTypes, type PlatformEventType, platformTypesNaming } from '../vocabulary/event-types.ts'
 import type { Filters } from '../vocabulary/filters.ts'
+import { groupBy } from '../vocabulary/group-by.ts'
 import { showMoment, type TimeRange } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import { type AuditRecord, auditTypes, type EventRecord, pageAudit, pageEvents, typesOf } from './contract.ts'
@@ -35,7 +36,7 @@ export type NewEventText = Pick<NewEvent, 'appId' | 'type' | 'actor'> & { subjec
 
 /** Writes events in order, in their changes' transaction. Needs the applications' locks. */
 export async function insertEventTexts(tx: Statements, events: readonly NewEventText[], time: Date): Promise<void> {
-  const own = Map.groupBy(events, ({ appId }) => appId)
+  const own = groupBy(events, ({ appId }) => appId)
   await Promise.all([...own].map(([appId, its]) => insertEventsOf(tx, appId, its, time)))
   noteEvents(tx, own.keys())
 }

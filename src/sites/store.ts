@@ -12,6 +12,7 @@ import {
 } from '../database/page.ts'
 import { textArray } from '../database/routine.ts'
 import type { Filters } from '../vocabulary/filters.ts'
+import { groupBy } from '../vocabulary/group-by.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import { pageSites, type siteSorts } from './contract.ts'
 import { type Site, type SiteMembers, showSite } from './rules.ts'
@@ -128,7 +129,7 @@ const insertSitesSql = `insert into site (app_id, id, ${insertNames}, created_at
 
 /** Inserts new sites, one statement per application. Needs the applications' locks. */
 export async function insertSites(tx: Statements, sites: readonly Site[], now: Date): Promise<void> {
-  const own = Map.groupBy(sites, ({ appId }) => appId)
+  const own = groupBy(sites, ({ appId }) => appId)
   await Promise.all(
     [...own].map(([appId, its]) => {
       const rows = JSON.stringify(its.map((site) => ({ id: site.id, ...valuesByColumn(site) })))

@@ -5,6 +5,7 @@ import type { Statements } from '../database/open.ts'
 import { clearSites } from '../devices/placement/writes.ts'
 import { insertEventTexts } from '../events/store.ts'
 import { etagOfText, requireMatch } from '../http/etag.ts'
+import { groupBy } from '../vocabulary/group-by.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import { ofEachApplication, type WriteKind } from '../writes/kind.ts'
 import type { SiteRegistration, SiteUpdate } from './contract.ts'
@@ -100,7 +101,7 @@ const idsOf = (writes: readonly { body: SiteUpdate }[]) => [...new Set(writes.ma
 export const siteUpdates: WriteKind<SiteUpdate, ReadonlyMap<string, KnownSites>, ChangedSite> = {
   async settle(tx, writes) {
     const settled: Date[] = []
-    for (const [appId, own] of Map.groupBy(writes, (write) => write.appId as string)) {
+    for (const [appId, own] of groupBy(writes, (write) => write.appId as string)) {
       settled.push(await writeDueBefore(tx, appId, idsOf(own)))
     }
     // The earliest, so that no write counts from after a price change that became due meanwhile.

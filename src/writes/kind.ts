@@ -2,6 +2,7 @@ import { readClock } from '../database/clock.ts'
 import type { Statements } from '../database/open.ts'
 import { inOneFlight } from '../database/transaction.ts'
 import { insertEventTexts, type NewEventText } from '../events/store.ts'
+import { groupBy } from '../vocabulary/group-by.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 
 // A kind of write is what its writes read, decide and save; `lane.ts` and this file add locks, access, keys and events.
@@ -111,7 +112,7 @@ export async function ofEachApplication<Item extends { appId: string | null }, R
   items: readonly Item[],
   run: (appId: string, items: Item[]) => Promise<Result>,
 ): Promise<Map<string, Result>> {
-  const own = Map.groupBy(items, ({ appId }) => appId as string)
+  const own = groupBy(items, ({ appId }) => appId as string)
   const results = [...own].map(async ([appId, its]) => [appId, await run(appId, its)] as const)
   return new Map(await Promise.all(results))
 }

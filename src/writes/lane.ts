@@ -11,6 +11,7 @@ import type { Sql, Statements } from '../database/open.ts'
 import type { Pending } from '../database/pending.ts'
 import { inOneFlight, transaction } from '../database/transaction.ts'
 import { JsonText } from '../http/answer.ts'
+import { groupBy } from '../vocabulary/group-by.ts'
 import { limits } from '../vocabulary/limits.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import { type Decision, decideWrite, type Shown, saveDecisions, type Write, type WriteKind } from './kind.ts'
@@ -168,7 +169,7 @@ const answerOf = <Row>(key: Keyed | undefined, decision: Decision<Row>) =>
   key === undefined || !('shown' in decision) ? [] : [{ ...key, answer: decision.shown.record }]
 
 async function keepAnswersOf(tx: Statements, answered: readonly (Keyed & { answer: string })[]): Promise<void> {
-  await Promise.all([...Map.groupBy(answered, ({ owner }) => owner)].map(([owner, own]) => keepAnswers(tx, owner, own)))
+  await Promise.all([...groupBy(answered, ({ owner }) => owner)].map(([owner, own]) => keepAnswers(tx, owner, own)))
 }
 
 export const shownText = ({ record, etag }: Shown) => new JsonText(record, etag === undefined ? {} : { etag })

@@ -3,6 +3,7 @@ import type { Statements } from '../../database/open.ts'
 import { ofApplications } from '../../database/page.ts'
 import { textArray } from '../../database/routine.ts'
 import { readActor } from '../../events/rules.ts'
+import { groupBy } from '../../vocabulary/group-by.ts'
 import { showMoment } from '../../vocabulary/moments.ts'
 import { deviceColumns, deviceTypes, memberOf } from '../columns.ts'
 import type { Placement } from '../placement/rules.ts'
@@ -47,7 +48,7 @@ export async function readOwned(
     { prepare: true },
   )
   const owned = bindings.filter(({ app_id }) => locked.includes(app_id))
-  const found = [...Map.groupBy(owned, ({ app_id }) => app_id as string)].map(([appId, its]) =>
+  const found = [...groupBy(owned, ({ app_id }) => app_id as string)].map(([appId, its]) =>
     readOwnedOf(
       tx,
       appId,
@@ -122,7 +123,7 @@ const ofEach = <Result>(
   moved: readonly MovedDevice[],
   ownerOf: (one: MovedDevice) => string,
   run: (owner: string, its: MovedDevice[]) => Promise<Result>,
-) => [...Map.groupBy(moved, ownerOf)].map(([owner, its]) => run(owner, its))
+) => [...groupBy(moved, ownerOf)].map(([owner, its]) => run(owner, its))
 
 const deleteDevicesSql =
   'delete from device where app_id = $1 and bound_at = $2::timestamptz and device_no = any($3::text[])'

@@ -3,6 +3,7 @@ import type { Sql, Statements } from '../../database/open.ts'
 import { byId, folded, type PageQuery, readPage } from '../../database/page.ts'
 import { textArray } from '../../database/routine.ts'
 import type { Filters } from '../../vocabulary/filters.ts'
+import { groupBy } from '../../vocabulary/group-by.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { showMoment } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
@@ -109,7 +110,7 @@ export async function findLasting(
 /** Inserts or updates placements; of duplicates, the last. Needs the applications' locks. */
 export async function writePlacements(tx: Statements, placements: readonly Placement[]): Promise<void> {
   const last = new Map(placements.map((placement) => [placement.id, placement]))
-  const own = Map.groupBy(last.values(), ({ appId }) => appId)
+  const own = groupBy(last.values(), ({ appId }) => appId)
   await Promise.all([...own].map(([appId, its]) => writePlacementsOf(tx, appId, its)))
 }
 

@@ -5,6 +5,7 @@ import { ofApplications, type PageKey, type PageQuery, readPage } from '../../da
 import { textArray } from '../../database/routine.ts'
 import { spendPriceChange } from '../../database/usage.ts'
 import type { Filters } from '../../vocabulary/filters.ts'
+import { groupBy } from '../../vocabulary/group-by.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import { insertSiteRules } from '../prices/store.ts'
 import { type PriceChangeRecord, pagePriceChanges, priceChangeStatus } from './contract.ts'
@@ -174,7 +175,7 @@ export async function findUnwritten(
     [appId, id, isOf ? textArray(of.siteIds) : of.most * fields.length],
     { prepare: true },
   )
-  return [...Map.groupBy(rows, (row) => row.site_id as number)].map(([siteId, own]) => ({
+  return [...groupBy(rows, (row) => row.site_id as number)].map(([siteId, own]) => ({
     siteId,
     rules: Object.fromEntries(own.map((row) => [fieldOf(row.field), row.rule_id])),
   }))

@@ -2,6 +2,7 @@ import { areSameTerms } from '../../billing-rules/rules.ts'
 import { findRuleTypes, findFormerTerms as findTermsBefore, requireBillingRule } from '../../billing-rules/store.ts'
 import type { Statements } from '../../database/open.ts'
 import { insertEvents } from '../../events/store.ts'
+import { groupBy } from '../../vocabulary/group-by.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import type { PriceChangeRecord } from './contract.ts'
 import { writeDue } from './effect.ts'
@@ -64,7 +65,7 @@ async function findFormerRules(tx: Statements, original: PriceChange): Promise<F
   const changed = await store.findChangedFields(tx, original)
   const ids = [...new Set(changed.map(({ former }) => former))].filter((id) => id !== null && id !== undefined)
   const known = ids.length === 0 ? new Map<number, number>() : await findRuleTypes(tx, original.appId, ids)
-  const members = Map.groupBy(changed, ({ siteId }) => siteId)
+  const members = groupBy(changed, ({ siteId }) => siteId)
   const sites = [...members].flatMap(([siteId, own]): RulesOfSite[] => {
     const isStill = own.every(({ present, gave }) => present === gave)
     const turned = own.filter(({ former }) => former !== undefined)
