@@ -170,7 +170,7 @@ export const sql: readonly Fault[] = [
     file: 'src/database/idempotency.ts',
     find: 'JSON.stringify(withoutSecrets(data, request.secrets))',
     replace: 'JSON.stringify(data)',
-    foundBy: [],
+    foundBy: ['test/conformance/idempotent-operations.test.ts', 'test/conformance/secret-rotation.test.ts'],
   },
   {
     name: 'the cursor skips a row between two pages',
