@@ -71,7 +71,7 @@ export function databaseCommands(program: CliCommand, context: Context): void {
         `${done} the contacts of ${counted(sites, 'site')} in ${counted(events, 'event')}.`,
       )
       if (!isDryRun && events > 0) {
-        context.remark('Sent callbacks, exports and backups still contain this data. Inform whoever holds them.')
+        context.remark('Sent callbacks, exports and backups still contain this data. Inform the people who hold them.')
       }
     })
 }

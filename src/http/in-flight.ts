@@ -1,6 +1,6 @@
 import { tooManyRequests } from '../vocabulary/refusals.ts'
 
-/** Whoever requests count for: an application, an account, or a source of requests without a caller. */
+/** The owner of requests: an application, an account, or a source of requests without a caller. */
 export interface Owner {
   readonly name: string
   count: number

@@ -42,7 +42,7 @@ export class PendingRequest implements RequestTimeout, Pending {
   private readonly shares: Shares
   private readonly bodies: BodyReader
   place: Owner | undefined
-  /** In whose turn its work runs, even when it holds no place any more. */
+  /** In whose turn its work runs, even after it has given its place back. */
   private ownerName: string | undefined
   private hasPlace = false
   private isStranger = false

@@ -26,7 +26,7 @@ export interface ServeOptions extends Shares {
   noteRefusal(refused: RefusedWrite): void
   /** Throws for a caller that may not call the operation. */
   admit(operation: Operation, request: HttpRequest): Caller | Promise<Caller>
-  /** The caller's current rights, by all committed changes. Throws if it may not make its request any more. */
+  /** The caller's current rights, by all committed changes. Throws if it has lost the right to make its request. */
   present(caller: Caller): Promise<Caller>
   /** A promise if the caller must be looked up. */
   authenticate(request: HttpRequest): Caller | Promise<Caller>

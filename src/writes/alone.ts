@@ -6,7 +6,6 @@ import type { Sql, Statements } from '../database/open.ts'
 import type { Pending } from '../database/pending.ts'
 import { inOneFlight } from '../database/transaction.ts'
 import { unavailable } from '../vocabulary/refusals.ts'
-import { TryAgain } from './kind.ts'
 
 // Rare writes have no lane: each is a transaction in its caller's turn.
 
@@ -33,30 +32,16 @@ export async function writeAlone<Data extends object | undefined>(
   write: (tx: Statements, now: Date) => Promise<Data>,
   settle?: Settle,
 ): Promise<Data> {
+  const { caller, pending, idempotency } = request
   const until = performance.now() + waitMs
   for (;;) {
-    const done = await attempt(sql, request, appId, write, settle)
-    if (done !== undefined) return done.data
-    if (performance.now() > until) throw unavailable()
-  }
-}
-
-async function attempt<Data extends object | undefined>(
-  sql: Sql,
-  { caller, pending, idempotency }: AloneRequest,
-  appId: string,
-  write: (tx: Statements, now: Date) => Promise<Data>,
-  settle: Settle | undefined,
-): Promise<{ data: Data } | undefined> {
-  try {
-    return await pending.transaction(sql, async (tx) => {
+    const done = await pending.transaction(sql, async (tx) => {
       // Statements run in the order they are sent, so the clock is read after the lock.
       const [, clock] = await inOneFlight([lockApplicationFor(tx, caller, appId), readClock(tx)])
       const { now, isLeft } = (await settle?.(tx)) ?? { now: clock, isLeft: false }
       return isLeft ? undefined : { data: await once(tx, idempotency, appId, () => write(tx, now)) }
     })
-  } catch (error) {
-    if (error instanceof TryAgain) return undefined
-    throw error
+    if (done !== undefined) return done.data
+    if (performance.now() > until) throw unavailable()
   }
 }

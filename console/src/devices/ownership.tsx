@@ -165,7 +165,7 @@ function ForceUnbind({ appId, deviceNo, isOpen, onClose }: DialogProps) {
   )
 }
 
-/** A device that has left its application has no page there any more, so this opens the application's devices. */
+/** A device that has left its application no longer has a page there, so this opens the application's devices. */
 function useLeave(appId: string): () => Promise<void> {
   const t = useTexts()
   const navigate = useNavigate()

@@ -161,7 +161,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
           if (before.source === 2) throw new Refusal('managedBySignOn')
           if (isOwnAdmin(before) && before.isSetUp) await store.requireOtherAdmin(tx, body.id)
           await store.updateOperator(tx, body.id, { passwordHash: null })
-          // Whoever linked an identity, perhaps from a stolen session, must not sign in with it again.
+          // An identity that was linked, perhaps from a stolen session, must not open the account again.
           await unlink(tx, body.id)
           await deleteSessionsOf(tx, body.id, null)
           await forgetBrowsers(tx, body.id)

@@ -202,7 +202,7 @@ export class Arrivals {
     return requireOperator(tx, id)
   }
 
-  /** `hasLeft`: the claims give no role any more, or one again; the record does not show it. */
+  /** `hasLeft`: the claims no longer give a role, or give one again; the record does not show it. */
   private async logChange(
     tx: Statements,
     type: PlatformEventType,

@@ -115,7 +115,7 @@ export function signOnRoutes(parts: Parts): Handler[] {
     return ticket
   }
 
-  /** A refused callback counts like a wrong password, whoever refused it. Throws 10007 and what `run` throws. */
+  /** A refused callback counts like a wrong password, refused by the provider or by us. Throws 10007 and what `run` throws. */
   function counted<Result>(address: string, run: () => Promise<Result>): Promise<Result> {
     return attempts.judged(sql, attempts.attemptFrom(address, limits.signOnMs), run, isOfCaller)
   }
