@@ -5,7 +5,7 @@ import { createOperatorKey } from '../src/people/operators/contract.ts'
 import { saveSite, saveSites } from '../src/sites/contract.ts'
 import { limits } from '../src/vocabulary/limits.ts'
 import { newApplication, siteBody, type TestApplication } from '../test/harness.ts'
-import { processCpu, residentMegabytes } from './cpu.ts'
+import { processCpu, residentMegabytes, threadsCpu } from './cpu.ts'
 import { creates, load } from './load.ts'
 import { median } from './measure.ts'
 import { type Bench, runBench } from './program.ts'
@@ -120,12 +120,12 @@ async function measureToAll(group: Readers, pid: number, opened: number, change:
   for (let count = 0; count < eventsToAll; count++) {
     await Bun.sleep(500)
     const { events } = await group.count()
-    const cpu = processCpu(pid)
+    const cpu = threadsCpu(pid)
     await change()
     const at = performance.now()
     while ((await group.count()).events < events + opened) await Bun.sleep(5)
     tookMs.push(performance.now() - at)
-    millis.push((processCpu(pid) - cpu) / 1000)
+    millis.push((threadsCpu(pid) - cpu) / 1000)
   }
   return { millis: median(millis), tookMs: median(tookMs) }
 }

@@ -18,7 +18,14 @@ interface Watched {
   owner: string
   group: number
   isLooking: boolean
-  checks: Map<Check, { request: HttpRequest; onLoss: (refusal: Refusal) => void }>
+  /** By what they check, or by themselves. */
+  checks: Map<string | Check, Watch>
+}
+
+interface Watch {
+  check: Check
+  /** Of each who waits for the loss, its request. */
+  listeners: Map<(refusal: Refusal) => void, HttpRequest>
 }
 
 /** Each caller is checked once, however much it has begun. While the database is away, it keeps its access. */
@@ -32,8 +39,14 @@ export class AccessWatch {
     this.authenticateAnew = authenticateAnew
   }
 
-  /** Returns the function that ends the watch. */
-  watch(request: HttpRequest, caller: Caller, check: Check, onLoss: (refusal: Refusal) => void): () => void {
+  /** Returns the function that ends the watch. Of a caller's checks with the same `what`, one is run for all. */
+  watch(
+    request: HttpRequest,
+    caller: Caller,
+    check: Check,
+    onLoss: (refusal: Refusal) => void,
+    what: string | Check = check,
+  ): () => void {
     const credential = `${request.header('authorization') ?? ''}\n${request.header('cookie') ?? ''}`
     const key = hash('sha256', credential, 'base64')
     let watched = this.callers.get(key)
@@ -43,10 +56,13 @@ export class AccessWatch {
       this.callers.set(key, watched)
     }
     const { checks } = watched
-    checks.set(check, { request, onLoss })
+    const one = checks.get(what) ?? { check, listeners: new Map() }
+    checks.set(what, one)
+    one.listeners.set(onLoss, request)
     this.timer ??= setInterval(() => this.tick(), lookAgainMs / groups)
     return () => {
-      checks.delete(check)
+      one.listeners.delete(onLoss)
+      if (one.listeners.size === 0 && checks.get(what) === one) checks.delete(what)
       if (checks.size === 0 && this.callers.get(key)?.checks === checks) this.callers.delete(key)
       if (this.callers.size > 0) return
       clearInterval(this.timer)
@@ -68,10 +84,11 @@ export class AccessWatch {
   private async look(watched: Watched): Promise<void> {
     // All requests have the same credential; that of a closed connection may not be readable.
     const [first] = watched.checks.values()
-    if (first === undefined) return
+    const [request] = first?.listeners.values() ?? []
+    if (request === undefined) return
     watched.isLooking = true
     try {
-      const now = await this.authenticateAnew(first.request)
+      const now = await this.authenticateAnew(request)
       this.endLost(watched, (check) => check(now))
     } catch (error) {
       this.endLost(watched, () => {
@@ -84,11 +101,12 @@ export class AccessWatch {
 
   /** Any other error says nothing about access. */
   private endLost({ checks }: Watched, run: (check: Check) => void): void {
-    for (const [check, { onLoss }] of checks) {
+    for (const { check, listeners } of checks.values()) {
       try {
         run(check)
       } catch (error) {
-        if (error instanceof Refusal && lossesOfAccess.has(error.refusal)) onLoss(error)
+        if (!(error instanceof Refusal && lossesOfAccess.has(error.refusal))) continue
+        for (const onLoss of listeners.keys()) onLoss(error)
       }
     }
   }

@@ -6,11 +6,12 @@ import type { RequestKey } from '../database/idempotency.ts'
 import { ownerOf as usageOwnerOf } from '../database/usage.ts'
 import type { Operation } from '../vocabulary/operation.ts'
 import { type FieldFault, Refusal, unavailable } from '../vocabulary/refusals.ts'
+import { given } from '../vocabulary/values.ts'
 import { endWithAccess } from './access-watch.ts'
 import { JsonText, Replayed, Reply } from './answer.ts'
 import { type BodyReader, bodyTooSlow, FileBody, isLarge, requireMediaType } from './body.ts'
 import type { Handler, OperationRequest, StreamRequest } from './handler.ts'
-import type { HttpRequest } from './message.ts'
+import { type HttpRequest, isLive } from './message.ts'
 import type { PendingRequest } from './pending-request.ts'
 import { noteFaults, noting, readBody, readQuery, refusalOf, requestKeyOf } from './request-parts.ts'
 import type { Route } from './route-table.ts'
@@ -162,12 +163,15 @@ async function answerRead(
     await still()
     return options.reads.run(asked.actor, pending.signal, read)
   }
+  // What is checked of a caller without a named application depends on what it saw when it began.
+  const isSame = narrower === undefined && (caller.kind === 'application' || given(named) !== null)
   const watch: StreamRequest['watchAccess'] = (onLoss) =>
     options.accessWatch.watch(
       request,
       caller,
       (now) => requireStillActingFor(caller, permitted(narrower ?? operation, now), named),
       onLoss,
+      isSame ? `${operation.id} ${named}` : undefined,
     )
   const outcome = await answerGet(
     route.handler,
@@ -176,7 +180,7 @@ async function answerRead(
   )
   if (outcome instanceof Reply) {
     // A live response watches by itself, and must begin, so that it ends.
-    if (outcome.answer.isLive) return outcome
+    if (isLive(outcome.answer.body)) return outcome
     endWithAccess(outcome, watch)
   }
   // A read may wait for seconds; writes look again under their locks.

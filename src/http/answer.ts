@@ -1,6 +1,6 @@
 import { type FieldFault, type Reason, type Refusal, refusals } from '../vocabulary/refusals.ts'
 import { compressed, encodedTagOf, leastCompressed, preferredEncoding } from './encoding.ts'
-import { type HttpAnswer, type HttpRequest, isStreamed, type Streamed } from './message.ts'
+import { type HttpAnswer, type HttpRequest, isLive, isStreamed, type Live, type Streamed } from './message.ts'
 
 /** Data that is JSON text, because the write path has serialized it once. */
 export class JsonText {
@@ -76,6 +76,7 @@ export function renderRefusal(
 export function isLarge({ body, headers }: HttpAnswer): boolean {
   // A UTF-16 unit takes at most three bytes, so most responses are known to be short without being counted.
   if (headers['content-encoding'] !== undefined || headers['cache-control']?.includes('no-transform')) return false
+  if (isLive(body)) return false
   if (isStreamed(body)) return true
   if (body.length * 3 < leastCompressed) return false
   return Buffer.byteLength(body) >= leastCompressed
@@ -85,7 +86,7 @@ export async function compress(answer: HttpAnswer, request: HttpRequest): Promis
   answer.headers.vary = 'accept-encoding'
   const encoding = preferredEncoding(request.header('accept-encoding'))
   if (encoding === undefined) return answer
-  answer.body = await compressed(answer.body, encoding)
+  answer.body = await compressed(answer.body as Exclude<HttpAnswer['body'], Live>, encoding)
   answer.headers['content-encoding'] = encoding
   const { etag } = answer.headers
   if (etag !== undefined) answer.headers.etag = encodedTagOf(etag, encoding)

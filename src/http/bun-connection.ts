@@ -6,7 +6,7 @@ import type { ParsedHead, ParseError, Parser, ParserEvents } from './bun-parser.
 import { BunRequest, type Carrier } from './bun-request.ts'
 import type { Drain } from './drain.ts'
 import { lateHead, longHead, type Malformed, malformed, otherVersion } from './malformed.ts'
-import { type HttpAnswer, isStreamed, type Streamed } from './message.ts'
+import { type HttpAnswer, isLive, isStreamed, type Live, type Streamed } from './message.ts'
 
 export interface Shared {
   drain: Drain
@@ -233,14 +233,15 @@ export class Connection implements ParserEvents, Carrier {
     if (this.isGone || request !== this.current) return
     const { body } = answer
     const hasBody = request.method !== 'HEAD' && answer.status !== 304
-    const isChunked = hasBody && isStreamed(body) && request.version !== '1.0'
+    const isChunked = hasBody && (isStreamed(body) || isLive(body)) && request.version !== '1.0'
     this.frame(request, answer, isChunked)
     const head = answerHead(answer)
     request.breakOff()
-    if (hasBody && isStreamed(body)) {
+    if (hasBody && (isStreamed(body) || isLive(body))) {
       this.outbox.sendText(head, head.length)
       answer.cut?.addEventListener('abort', () => this.terminate())
-      void this.sendPieces(request, body, isChunked)
+      if (isLive(body)) this.sendLive(request, body, isChunked)
+      else void this.sendPieces(request, body, isChunked)
       return
     }
     if (!hasBody) this.outbox.sendText(head, head.length)
@@ -253,14 +254,15 @@ export class Connection implements ParserEvents, Carrier {
   private frame(request: BunRequest, answer: HttpAnswer, isChunked: boolean): void {
     const { body, headers } = answer
     // Without chunks, the end of the connection is the end of the response.
-    const endsWithConnection = isStreamed(body) && !isChunked && request.method !== 'HEAD'
+    const isOpen = isStreamed(body) || isLive(body)
+    const endsWithConnection = isOpen && !isChunked && request.method !== 'HEAD'
     const isLast = this.isDeaf && this.waiting.length === 0 && this.complaint === undefined
     if (!request.isWhole || endsWithConnection || isLast || headers.connection === 'close') request.keepsAlive = false
     if (!request.keepsAlive) headers.connection = 'close'
     else if (request.version === '1.0') headers.connection = 'keep-alive'
     if (isChunked) headers['transfer-encoding'] = 'chunked'
     // For a 304 this would be the length of a body that is not sent.
-    else if (!isStreamed(body) && answer.status !== 304) headers['content-length'] = String(Buffer.byteLength(body))
+    else if (!isOpen && answer.status !== 304) headers['content-length'] = String(Buffer.byteLength(body))
   }
 
   /** Never rejects: an error closes the connection. */
@@ -269,13 +271,32 @@ export class Connection implements ParserEvents, Carrier {
       for await (const piece of pieces) {
         if (this.isGone) return
         if (piece.byteLength > 0) this.outbox.send(isChunked ? chunkOf(piece) : piece)
-        await this.outbox.room()
+        if (!this.outbox.isEmpty) await this.outbox.room()
       }
-      if (isChunked && !this.isGone) this.outbox.sendText('0\r\n\r\n', 5)
-      this.finish(request)
+      this.endPieces(request, isChunked)
     } catch {
       this.terminate()
     }
+  }
+
+  /** Without promises, because an event is sent to thousands of readers. */
+  private sendLive(request: BunRequest, live: Live, isChunked: boolean): void {
+    const take = (piece: Uint8Array | null) => {
+      if (piece === null) {
+        this.endPieces(request, isChunked)
+        return
+      }
+      if (this.isGone) return
+      this.outbox.send(isChunked ? chunkOf(piece) : piece)
+      if (this.outbox.isEmpty) live.pull(take)
+      else void this.outbox.room().then(() => live.pull(take))
+    }
+    live.pull(take)
+  }
+
+  private endPieces(request: BunRequest, isChunked: boolean): void {
+    if (isChunked && !this.isGone) this.outbox.sendText('0\r\n\r\n', 5)
+    this.finish(request)
   }
 
   private finish(request: BunRequest): void {

@@ -71,7 +71,7 @@ export class Drain {
 
   private complete(request: HttpRequest, answer: HttpAnswer): HttpAnswer {
     const { headers } = answer
-    if (isStreamed(answer.body) && !answer.isLive) answer.body = this.counted(request, answer.body)
+    if (isStreamed(answer.body)) answer.body = this.counted(request, answer.body)
     headers['x-content-type-options'] = 'nosniff'
     if (headers['content-type'] === 'application/json') headers['content-security-policy'] ??= nothingLoaded
     if (request.header(forwardedScheme) === 'https') headers['strict-transport-security'] = oneYear

@@ -5,7 +5,15 @@ import type { Drain } from './drain.ts'
 import { boundConnections, mostConnections } from './idle-connections.ts'
 import { forwardedScheme, type Listener, splitTarget, trustedScheme, urlOf } from './listener.ts'
 import { lateHead, longHead, type Malformed, malformed } from './malformed.ts'
-import { BodyTooLarge, type HttpAnswer, type HttpRequest, isStreamed, type Streamed } from './message.ts'
+import {
+  BodyTooLarge,
+  type HttpAnswer,
+  type HttpRequest,
+  isLive,
+  isStreamed,
+  type Live,
+  type Streamed,
+} from './message.ts'
 import { Pieces } from './pieces.ts'
 
 const nodeOptions = {
@@ -104,31 +112,41 @@ function sendAnswer(incoming: IncomingMessage, outgoing: ServerResponse, answer:
   // A body that was not read would be taken for the head of the next request.
   if (!incoming.complete) headers.connection = 'close'
   // For a 304 this would be the length of a body that is not sent.
-  if (answer.status !== 304 && !isStreamed(body)) headers['content-length'] = String(Buffer.byteLength(body))
+  if (answer.status !== 304 && !isStreamed(body) && !isLive(body))
+    headers['content-length'] = String(Buffer.byteLength(body))
   if (answer.cookies !== undefined) outgoing.setHeader('set-cookie', answer.cookies)
   outgoing.writeHead(answer.status, headers)
   if (incoming.method === 'HEAD') outgoing.end()
-  else if (isStreamed(body)) {
+  else if (isStreamed(body) || isLive(body)) {
     answer.cut?.addEventListener('abort', () => cutOff(outgoing))
     streaming.add(outgoing)
     outgoing.once('close', () => streaming.delete(outgoing))
-    if (answer.isLive) outgoing.setTimeout(limits.readerIdleSeconds * 1000)
-    void send(outgoing, body, answer.isLive === true)
+    if (isLive(body)) sendLive(outgoing, body)
+    else void send(outgoing, body)
   } else outgoing.end(body)
 }
 
-/** Live pieces one at a time. Never rejects: an error closes the connection. */
-async function send(outgoing: ServerResponse, pieces: Streamed, isLive: boolean): Promise<void> {
+/** Never rejects: an error closes the connection. */
+async function send(outgoing: ServerResponse, pieces: Streamed): Promise<void> {
   try {
     for await (const piece of pieces) {
       if (outgoing.destroyed) return
-      if (isLive) await new Promise((resolve) => outgoing.write(piece, resolve))
-      else if (!outgoing.write(piece)) await roomIn(outgoing)
+      if (!outgoing.write(piece)) await roomIn(outgoing)
     }
     outgoing.end()
   } catch {
     cutOff(outgoing)
   }
+}
+
+function sendLive(outgoing: ServerResponse, live: Live): void {
+  outgoing.setTimeout(limits.readerIdleSeconds * 1000)
+  const take = (piece: Uint8Array | null) => {
+    if (outgoing.destroyed) return
+    if (piece === null) outgoing.end()
+    else outgoing.write(piece, () => live.pull(take))
+  }
+  live.pull(take)
 }
 
 const streaming = new Set<ServerResponse>()

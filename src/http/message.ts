@@ -22,19 +22,27 @@ export interface HttpRequest {
 /** Produced while it is sent, no faster than the caller reads it. If it throws, the connection is closed. */
 export type Streamed = AsyncIterable<Uint8Array>
 
+/** Lasts until its caller leaves: a stop of the service ends it, and does not wait for it. */
+export interface Live {
+  /** Asks for the next piece, or null at the end. It is asked for when the caller has taken the one before. */
+  pull(take: (piece: Uint8Array | null) => void): void
+}
+
 export interface HttpAnswer {
   status: number
   headers: Record<string, string>
   cookies?: string[]
-  body: string | Uint8Array | Streamed
-  /** Lasts until its caller leaves: a stop of the service ends it, and does not wait for it. */
-  isLive?: boolean
+  body: string | Uint8Array | Streamed | Live
   /** When aborted, closes the connection of a streamed body, even if its reader reads nothing. */
   cut?: AbortSignal
 }
 
 export function isStreamed(body: HttpAnswer['body']): body is Streamed {
   return typeof body === 'object' && Symbol.asyncIterator in body
+}
+
+export function isLive(body: HttpAnswer['body']): body is Live {
+  return typeof body === 'object' && 'pull' in body
 }
 
 export type HttpHandler = (request: HttpRequest) => Promise<HttpAnswer>

@@ -1,3 +1,4 @@
+import type { Live } from '../../http/message.ts'
 import type { EventRecord } from '../contract.ts'
 import { eventBlock, heartbeatBlocks, openingBlocks } from './blocks.ts'
 import type { Entry, Feed } from './feed.ts'
@@ -26,10 +27,11 @@ const pieceBytes = 32 * 1024
 const heartbeatMs = 15_000
 const readAgainMs = 500
 
-type Step = IteratorResult<Uint8Array, undefined>
+/** In the place of the last piece, when that was passed on. */
+const sent = new Uint8Array()
 
 /** One reader's events, pulled by its connection, so that nothing is kept for a slow reader. */
-export class EventStream implements AsyncIterableIterator<Uint8Array> {
+export class EventStream implements Live {
   /** Events up to this ID were passed on or left out. */
   position: number
   /** Closes the connection of a reader that takes nothing. */
@@ -41,7 +43,7 @@ export class EventStream implements AsyncIterableIterator<Uint8Array> {
   private isOver = false
   private lastPiece: Uint8Array | undefined
   /** Undefined while the connection sends the previous piece. */
-  private pass: ((step: Step) => void) | undefined
+  private pass: ((piece: Uint8Array | null) => void) | undefined
   private timer: ReturnType<typeof setTimeout> | undefined
 
   constructor(parts: StreamParts) {
@@ -50,29 +52,17 @@ export class EventStream implements AsyncIterableIterator<Uint8Array> {
     parts.feed.streams.add(this)
   }
 
-  [Symbol.asyncIterator](): this {
-    return this
-  }
-
-  next(): Promise<Step> {
-    if (this.lastPiece !== undefined && this.lastPiece.byteLength === 0) this.close()
-    if (this.isOver) return Promise.resolve({ value: undefined, done: true })
-    return new Promise((resolve) => {
-      this.pass = resolve
-      this.offer()
-    })
-  }
-
-  return(): Promise<Step> {
-    this.close()
-    return Promise.resolve({ value: undefined, done: true })
+  pull(take: (piece: Uint8Array | null) => void): void {
+    this.pass = take
+    if (this.isOver || this.lastPiece === sent) this.close()
+    else this.offer()
   }
 
   offer(): void {
     if (this.pass === undefined) return
     const { lastPiece } = this
     if (lastPiece !== undefined) {
-      this.lastPiece = new Uint8Array()
+      this.lastPiece = sent
       this.give(lastPiece)
     } else if (!this.hasBegun) {
       this.hasBegun = true
@@ -99,20 +89,22 @@ export class EventStream implements AsyncIterableIterator<Uint8Array> {
   }
 
   close(): void {
-    if (this.isOver) return
-    this.isOver = true
-    clearTimeout(this.timer)
-    this.parts.feed.streams.delete(this)
-    this.pass?.({ value: undefined, done: true })
+    const { pass } = this
     this.pass = undefined
-    this.parts.onClose()
+    if (!this.isOver) {
+      this.isOver = true
+      clearTimeout(this.timer)
+      this.parts.feed.streams.delete(this)
+      this.parts.onClose()
+    }
+    pass?.(null)
   }
 
   private give(piece: Uint8Array): void {
     const { pass } = this
     this.pass = undefined
     this.lastAt = performance.now()
-    pass?.({ value: piece, done: false })
+    pass?.(piece)
   }
 
   private takeFromFeed(): Uint8Array | undefined {
@@ -120,8 +112,17 @@ export class EventStream implements AsyncIterableIterator<Uint8Array> {
     // A position ahead of the log waits.
     if (this.position >= feed.head) return undefined
     const { entries } = feed
+    let index = feed.indexAfter(this.position)
+    const newest = entries.at(-1)
+    // Nearly always one event is new.
+    if (newest !== undefined && index === entries.length - 1) {
+      this.position = feed.head
+      if (!this.isWanted(newest)) return undefined
+      this.parts.onSent(1)
+      return newest.block
+    }
     const piece = new Piece()
-    for (let index = feed.indexAfter(this.position); index < entries.length; index++) {
+    for (; index < entries.length; index++) {
       const entry = entries[index] as Entry
       if (this.isWanted(entry) && !piece.add(entry.block)) return this.count(piece)
       this.position = entry.id

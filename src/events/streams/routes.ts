@@ -54,7 +54,7 @@ export function streamRoutes({ streams }: Parts): Handler[] {
             return (await readNext((sql) => pageOfEvents(sql, page))).list
           },
         })
-        return new Reply({ status: 200, headers: { ...headers }, body, isLive: true, cut: body.cut.signal })
+        return new Reply({ status: 200, headers: { ...headers }, body, cut: body.cut.signal })
       },
       {
         headFaults(header) {
