@@ -3,21 +3,18 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { noteUnsteady, unsteadyFiles } from './unsteady.ts'
 
 /** The long run, where a test does many times as much and nothing is tried again. */
 const isLong = process.env.FORECOURT_TEST_LONG !== undefined
-
-/** If more files than this fail, it is not by chance. */
-const mostTriedAgain = 6
 
 /**
  * Runs test files by the test runner, side by side in a few processes, the longest first. Returns the runner's exit
  * code. By default there are more processes than a small machine has processors, because tests wait more than they
  * work; fewer if each service has several processes, and in the long run, whose tests work more than they wait.
  *
- * Tests that end processes or cut connections depend on timing, which differs between machines. So in a run of several
- * files, the few files that fail run once more, alone. A file that passes then is printed as unsteady, and its fault is
- * still to be corrected. The long run has no second attempt.
+ * A file that failed runs once more, alone, only if `test/unsteady.json` lists it with a reason, and if no other failed.
+ * That it passes then is noted in the list; twice in ten landings is a failure. The long run has no second attempt.
  *
  * Writes the files that failed in the end as JSON to the file that FORECOURT_TEST_FAILED names, if it is set.
  */
@@ -26,21 +23,24 @@ export async function bunTest(options: string[], env: Record<string, string>): P
   const sideBySide = Number(process.env.FORECOURT_TEST_SIDE_BY_SIDE ?? byDefault)
   const first = await runReported([`--parallel=${sideBySide}`, ...options], env)
   const { failed } = first
-  const isOneFile = options.length === 1 && options[0]?.endsWith('.test.ts')
-  const isTriedAgain = failed.length > 0 && failed.length <= mostTriedAgain && !first.hasErrors && !isOneFile
+  const listed = unsteadyFiles().map(({ file }) => file)
+  const isTriedAgain = failed.length > 0 && !first.hasErrors && failed.every((file) => listed.includes(file))
   if (!isTriedAgain || isLong) {
     tellFailed(failed)
     return first.status
   }
   console.log(`\nAgain, with nothing beside: ${failed.join(' ')}\n`)
   const second = await runReported(['--parallel=1', ...failed.map((file) => `./${file}`)], env)
-  console.log(
-    second.status === 0
-      ? `\nUNSTEADY, passed at the second attempt: ${failed.join(' ')}`
-      : '\nFailed at both attempts.',
-  )
   tellFailed(second.failed)
-  return second.status
+  if (second.status !== 0) {
+    console.log('\nFailed at both attempts.')
+    return second.status
+  }
+  console.log(`\nUNSTEADY, passed at the second attempt, as test/unsteady.json now says: ${failed.join(' ')}`)
+  const often = noteUnsteady(failed)
+  if (often.length === 0) return 0
+  console.log(`Twice in ten landings: ${often.join(' ')}. Correct the test or the service.`)
+  return 1
 }
 
 function tellFailed(files: readonly string[]): void {
