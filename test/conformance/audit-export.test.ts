@@ -2,9 +2,10 @@ import { describe, expect, test } from 'bun:test'
 import { parse } from 'csv-parse/sync'
 import { updateApplication } from '../../src/applications/contract.ts'
 import { createExport } from '../../src/bulk/contract.ts'
+import { createDevices } from '../../src/devices/contract.ts'
 import { pageAudit } from '../../src/events/contract.ts'
 import { createOperator, updateOperator } from '../../src/people/operators/contract.ts'
-import { newApplication, newSerial } from '../harness.ts'
+import { deviceBody, newApplication, newSerial } from '../harness.ts'
 import { newPerson, signIn } from '../people.ts'
 import { client, expectFaults, expectRefusal, expectSuccess } from './support.ts'
 
@@ -50,16 +51,13 @@ describe('the export of the audit trail', () => {
   })
 
   test('is longer than a page', async () => {
-    const name = newSerial('many')
     const reader = await newPerson(client, 'admin')
     const headers = await signIn(client, reader)
-    for (let n = 0; n < 510; n++) {
-      const change = { appId, appName: `${name} ${n}` }
-      expectSuccess(await client.call(updateApplication, change, { headers }))
-    }
-    const rows = await rowsOf({ actorId: reader.id, type: 'application.updated' })
-    const names = rows.map((row) => (row as { data: { appName: string } }).data.appName)
-    expect(names).toEqual(Array.from({ length: 510 }, (_, n) => `${name} ${509 - n}`))
+    const devices = Array.from({ length: 510 }, () => deviceBody('', { appId: undefined }))
+    expectSuccess(await client.call(createDevices, { appId, devices }, { headers }))
+    const rows = (await rowsOf({ actorId: reader.id, type: 'device.bound' })) as { id: number; subject: string }[]
+    expect(rows.map(({ subject }) => subject).sort()).toEqual(devices.map(({ deviceNo }) => deviceNo).sort())
+    expect(rows.map(({ id }) => id)).toEqual(rows.map(({ id }) => id).toSorted((one, other) => other - one))
   })
 
   test('is CSV with the record in one cell, and no formula', async () => {

@@ -1,5 +1,4 @@
 import { expect, test } from 'bun:test'
-import { createApplication, updateApplication } from '../../src/applications/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { pageOwnOperatorKeys } from '../../src/people/operators/contract.ts'
 import {
@@ -12,9 +11,9 @@ import {
 import { confirmSession } from '../../src/people/sessions/contract.ts'
 import { completeSignOn, unlinkSignOn } from '../../src/people/sign-on/contract.ts'
 import { pageViews } from '../../src/people/views/contract.ts'
-import { operations } from '../../src/reference/operations.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { type Answer, deviceBody, newApplication, siteBody, takeOffline } from '../harness.ts'
+import { untyped } from '../untyped.ts'
 import { bearer, client, expectRefusal, expectSuccess, jsonHeaders, newBareApplication, post } from './support.ts'
 
 const documented = [
@@ -118,74 +117,19 @@ for (const { operation, body } of documented) {
       expect(answer.text).toBe(answers[0]?.text as string)
     }
   })
-
-  test(`${operation.id} for another application is notPermitted also when it repeats that application’s serials`, async () => {
-    const [caller, other] = await Promise.all([newApplication(client), newApplication(client)])
-    const text = JSON.stringify(body(other.appId))
-    expectSuccess(await post(operation.path, text, bearer(other.token)))
-    expectRefusal(await post(operation.path, text, bearer(caller.token)), 'notPermitted')
-  })
 }
 
 /** Operations on the caller's own account or session, which a key does not have. */
-const ofAccounts = new Set(
-  [
-    ...[
-      confirmSession,
-      completeSignOn,
-      unlinkSignOn,
-      getSecondFactors,
-      startTotp,
-      deleteTotp,
-      startPasskey,
-      renewRecoveryCodes,
-    ],
-    pageViews,
-    pageOwnOperatorKeys,
-  ].map(({ id }) => id),
-)
+const ofAccounts = [
+  ...[confirmSession, completeSignOn, unlinkSignOn, getSecondFactors, startTotp, deleteTotp, startPasskey],
+  ...[renewRecoveryCodes, pageViews, pageOwnOperatorKeys],
+].map(untyped)
 
-const guarded = operations.filter((operation) => operation.callers.length > 0)
-
-for (const { id, method, path, callers } of guarded) {
-  const send = (headers: Record<string, string>) =>
-    method === 'GET' ? client.send<unknown>(path, { headers }) : post(path, '{}', { ...jsonHeaders, ...headers })
-
-  test(`${id} asks for a token`, async () => {
-    expectChallenge(await send({}), undefined)
-    expectChallenge(await send({ authorization: `Bearer ${'A'.repeat(43)}` }), 'invalid_token')
-    expectChallenge(await send({ authorization: `Bearer ${client.operatorKey}x` }), 'invalid_token')
-  })
-
-  test(`${id} ${ofAccounts.has(id) ? 'does not admit keys' : 'admits operators'}`, async () => {
-    const answer = await send({ authorization: `Bearer ${client.operatorKey}` })
-    if (ofAccounts.has(id)) expectRefusal(answer, 'notPermitted')
-    else expect([200, 400]).toContain(answer.status)
-  })
-
-  test(`${id} ${callers.includes('application') ? 'admits' : 'does not admit'} applications`, async () => {
-    const { token } = await newApplication(client)
-    const answer = await send({ authorization: `Bearer ${token}` })
-    // Operations whose only input is the application succeed with an empty body: an application's token names it
-    // already.
-    if (callers.includes('application')) expect([200, 400, 409]).toContain(answer.status)
-    else expectRefusal(answer, 'notPermitted')
-  })
-}
-
-test('an application cannot make applications or change one, not even itself', async () => {
-  const { appId, token } = await newApplication(client)
-  expectRefusal(await client.call(createApplication, { appName: 'x' }, { token }), 'notPermitted')
-  expectRefusal(await client.call(updateApplication, { appId }, { token }), 'notPermitted')
+test('operations on one’s own account do not admit keys', async () => {
+  for (const operation of ofAccounts) expectRefusal(await client.operate(operation, {}), 'notPermitted')
 })
 
 test('an application’s secret is not a token', async () => {
   const { appId, appSecret } = await newApplication(client)
   expectChallenge(await client.call(createDevice, deviceBody(appId), { token: appSecret }), 'invalid_token')
-})
-
-test('an operator names the application that it acts for', async () => {
-  const answer = await client.operate(createDevice, { ...deviceBody('x'), appId: undefined })
-  expect(answer.code).toBe(10001)
-  expect(answer.data).toMatchObject({ errors: [{ field: 'appId' }] })
 })

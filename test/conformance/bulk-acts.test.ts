@@ -361,17 +361,3 @@ test('one import or act of an application is under way at a time; cancelled, wha
   expect(expectSuccess(await client.call(pageImports, {}, app)).list.map((one) => one.id)).toEqual([sent.id])
   expect(expectSuccess(await client.call(pageActs, { kind: 'sites' }, app)).total).toBe(0)
 })
-
-test('a retry with its key gets the first answer, and there is one act', async () => {
-  const app = await newApplication(client)
-  await devicesOf(app, 2)
-  const body = { kind: 'devices', act: 'unbind', filter: { all: true } }
-  const keyed = { token: app.token, headers: { 'idempotency-key': newSerial('key') } }
-  const answers = await Promise.all([begin(keyed, body), begin(keyed, body), begin(keyed, body)])
-  expect(new Set(answers.map((answer) => expectSuccess(answer).id)).size).toBe(1)
-  await ended(answers[0].data.id as number)
-  const again = await begin(keyed, body)
-  expect([again.text, again.headers.get('idempotency-replayed')]).toEqual([answers[0]?.text as string, 'true'])
-  expectRefusal(await begin(keyed, { ...body, reason: 'another' }), 'idempotencyKeyReused')
-  expect(expectSuccess(await client.call(pageActs, {}, app)).total).toBe(1)
-})

@@ -324,20 +324,6 @@ test('an operator imports for a frozen application, which itself may not', async
   }
 })
 
-test('an import is its application’s alone', async () => {
-  const [owner, stranger] = [await newApplication(client), await newApplication(client)]
-  const { id } = await imported(owner, 'devices', csvOf())
-  for (const operation of [getImport, cancelImport, getImportResult]) {
-    expectRefusal(await client.call<TObject, TObject, TSchema>(operation, { id }, stranger), 'importNotFound')
-    expectRefusal(
-      await client.call<TObject, TObject, TSchema>(operation, { id, appId: owner.appId }, stranger),
-      'notPermitted',
-    )
-  }
-  expect(expectSuccess(await client.call(pageImports, { status: 3 }, owner)).list.map((told) => told.id)).toEqual([id])
-  expect(expectSuccess(await client.call(pageImports, {}, stranger)).total).toBe(0)
-})
-
 test.each(['sites', 'devices', 'placements', 'inventory'])(
   'the template of %s has its columns and is taken as it is',
   async (kind) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createExport, createImport, getTemplate } from '../../src/bulk/contract.ts'
+import { createExport, createImport } from '../../src/bulk/contract.ts'
 import { newApplication, newSerial, takeOffline } from '../harness.ts'
 import { csvOf, imported, ndjson, outcomesOf, upserted } from './import-support.ts'
 import {
@@ -19,11 +19,6 @@ import { client, expectFaults, expectRefusal, expectSuccess } from './support.ts
 // Imports and templates of the kind `placements` (contract §13).
 
 const columns = 'deviceNo,siteId,laneType,laneName'
-
-test('the template of placements has the columns of save', async () => {
-  const { text } = await client.call(getTemplate, { kind: 'placements' }, await newApplication(client))
-  expect(text.trim()).toBe(columns)
-})
 
 test('rows place devices as save does, with its event, and rows that are so already count as existing', async () => {
   const app = await newApplication(client)

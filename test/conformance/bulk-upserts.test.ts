@@ -320,13 +320,3 @@ test('an upsert of the inventory counts entries with another model as updated', 
   const { list } = expectSuccess(await client.operate(pageDeviceInventory, { deviceNo: known }))
   expect(list[0]).toMatchObject({ modelName: two })
 })
-
-test('a dry run predicts what is updated, and writes nothing', async () => {
-  const app = await newApplication(client)
-  const device = expectSuccess(await createDeviceOf(app))
-  const file = csvOf('deviceNo,tag', `${device.deviceNo},new`, `${newSerial('U')},new`)
-  const told = await upserted(app, 'devices', file, undefined, { dryRun: 'true' })
-  expect(told).toMatchObject({ dryRun: true, updated: 1, refused: 1, created: 0, existing: 0 })
-  expect(await deviceOf(app, device.deviceNo)).toEqual(device)
-  expect(await typesOf(app, { deviceNo: device.deviceNo })).toEqual(['device.bound'])
-})

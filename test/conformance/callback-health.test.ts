@@ -1,8 +1,7 @@
 import { expect, test } from 'bun:test'
 import { getCallbackHealth } from '../../src/deliveries/health/contract.ts'
 import { newApplication, type TestApplication } from '../harness.ts'
-import { newPerson, signIn } from '../people.ts'
-import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess, newBareApplication } from './support.ts'
+import { client, createDeviceOf, expectSuccess, newBareApplication } from './support.ts'
 
 // Health with a receiver that answers is in test/faults/callback-health.test.ts. Here no server receives.
 
@@ -59,17 +58,4 @@ test('a callback that nobody answers is failing or held, and says what of', asyn
     expect([responseStatus, dead, reason.length > 0]).toEqual([null, 0, true])
     expect(['nameNotFound', 'nameServerSilent']).toContain(error)
   }
-})
-
-test('health is for one’s own application', async () => {
-  const [own, other] = [await newApplication(client), await newApplication(client)]
-  const asked = { appId: own.appId }
-  expectRefusal(await client.call(getCallbackHealth, asked, { token: other.token }), 'notPermitted')
-  expectRefusal(await client.operate(getCallbackHealth, { appId: 'unknown' }), 'applicationNotFound')
-  expectFaults(await client.call(getCallbackHealth, {}, { token: own.token }), ['appId'])
-  expect(expectSuccess(await client.operate(getCallbackHealth, asked)).appId).toBe(own.appId)
-  const developer = await signIn(client, await newPerson(client, 'developer', [own.appId]))
-  expect(expectSuccess(await client.call(getCallbackHealth, asked, { headers: developer })).appId).toBe(own.appId)
-  const foreign = await client.call(getCallbackHealth, { appId: other.appId }, { headers: developer })
-  expectRefusal(foreign, 'notPermitted')
 })

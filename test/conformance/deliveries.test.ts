@@ -86,17 +86,6 @@ describe('pageDeliveries', () => {
     }
   })
 
-  test('pages by number and by cursor', async () => {
-    const all = await listOf(unheard)
-    const first = expectSuccess(await page(unheard, { pageSize: 2 }))
-    expect(first).toMatchObject({ waitingEvents: 0, waitingSince: null, callbacks: 'on' })
-    expect(first).toMatchObject({ total: 3, totalIsExact: true, pageNo: 1, pageSize: 2, pages: 2 })
-    const second = expectSuccess(await page(unheard, { pageSize: 2, cursor: first.nextCursor }))
-    expect([...first.list, ...second.list].map(({ id }) => id)).toEqual(all.map(({ id }) => id))
-    expect([second.pageNo, second.nextCursor]).toEqual([null, null])
-    expect((await listOf(unheard, { pageSize: 1, pageNo: 3 })).map(({ id }) => id)).toEqual([Number(all[2]?.id)])
-  })
-
   test('filters by status, type, event and creation time', async () => {
     const [newest] = await listOf(unheard)
     const count = async (query: Record<string, unknown>) => (await listOf(unheard, query)).length
@@ -117,29 +106,6 @@ describe('pageDeliveries', () => {
     expect(await count({ timeFrom: '2999-01-01 00:00:00' })).toBe(0)
     expect(await count({ timeTo: '2000-01-01 00:00:00' })).toBe(0)
     expect(await count({ status: '', type: '', eventId: '', timeFrom: '', timeTo: '' })).toBe(3)
-  })
-
-  test('names every faulty filter', async () => {
-    const faulty = {
-      status: 4,
-      isDelivered: 'no',
-      type: 'device',
-      eventId: -1,
-      timeFrom: 'today',
-      timeTo: '2026-02-30 00:00:00',
-    }
-    expectFaults(await page(unheard, faulty), Object.keys(faulty))
-    expectFaults(await page(unheard, { cursor: 'x', pageSize: 101 }), ['pageSize'])
-    expectFaults(await page(unheard, { cursor: 'x' }), ['cursor'])
-  })
-
-  test('shows an application its own only', async () => {
-    const other = await newApplication(client)
-    expect(await listOf(other)).toEqual([])
-    expectRefusal(await page(other, { appId: unheard.appId }), 'notPermitted')
-    const seen = expectSuccess(await client.operate(pageDeliveries, { appId: unheard.appId }))
-    expect(seen.total).toBe(3)
-    expectRefusal(await client.operate(pageDeliveries, { appId: 'no-such-application' }), 'applicationNotFound')
   })
 })
 
@@ -239,23 +205,6 @@ describe('replayDeliveries', () => {
     for (const id of [-1, 1.5, '1', true]) expectFaults(await replay(unheard, { id }), ['id'])
   })
 
-  test('with an Idempotency-Key is one replay, however often it is asked for', async () => {
-    const [newest] = await listOf(unheard)
-    const headers = { 'idempotency-key': `replay-${crypto.randomUUID()}` }
-    const again = (body: unknown) => client.call(replayDeliveries, body, { token: unheard.token, headers })
-    expect(expectSuccess(await again({ id: newest?.id }))).toEqual({ replayed: 1 })
-    expect(expectSuccess(await again({ id: newest?.id }))).toEqual({ replayed: 1 })
-    expectRefusal(await again(always), 'idempotencyKeyReused')
-  })
-
-  test('of an id that is no delivery of this application is deliveryNotFound', async () => {
-    expectRefusal(await replay(unheard, { id: 9_007_199_254_740_991 }), 'deliveryNotFound')
-    expectRefusal(await replay(unheard, { id: 0 }), 'deliveryNotFound')
-    const other = await newUnheard()
-    const [foreign] = await listOf(unheard)
-    expectRefusal(await replay(other, { id: foreign?.id }), 'deliveryNotFound')
-  })
-
   test('without a callback is callbackMissing', async () => {
     for (const application of [await newApplication(client), await newBareApplication()]) {
       expectRefusal(await replay(application, { id: 1 }), 'callbackMissing')
@@ -284,12 +233,5 @@ describe('testDelivery', () => {
     const second = await client.call(testDelivery, {}, { token: application.token })
     expectRefusal(second, 'tooManyRequests')
     expect(second.headers.get('retry-after')).toMatch(/^[123]$/)
-  })
-
-  test('is for one’s own application, and an operator names the one that is meant', async () => {
-    const other = await newApplication(client)
-    expectRefusal(await client.call(testDelivery, { appId: unheard.appId }, { token: other.token }), 'notPermitted')
-    expectFaults(await client.operate(testDelivery, {}), ['appId'])
-    expectRefusal(await client.operate(testDelivery, { appId: 'no-such-application' }), 'applicationNotFound')
   })
 })

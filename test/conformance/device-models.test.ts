@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { deleteDeviceModel, pageDeviceModels, saveDeviceModel } from '../../src/devices/models/contract.ts'
 import { newApplication, newSerial } from '../harness.ts'
-import { astral, client, createDeviceOf, expectFaults, expectNow, expectRefusal, expectSuccess } from './support.ts'
-import { neverText, notGiven, storedAsSent } from './texts.ts'
+import { client, createDeviceOf, expectFaults, expectNow, expectSuccess } from './support.ts'
+import { notGiven } from './texts.ts'
 
 const full = {
   productPictureUrl: 'https://example.com/barrier.png',
@@ -42,13 +42,6 @@ test('saveDeviceModel replaces the model of its prefix: what is not given is cle
   await remove(serialPrefix)
 })
 
-test('deleteDeviceModel answers the model and takes it away', async () => {
-  const serialPrefix = newSerial('M')
-  const model = expectSuccess(await save({ serialPrefix }))
-  expect(expectSuccess(await client.operate(deleteDeviceModel, { serialPrefix }))).toEqual(model)
-  expect(await modelsFrom(serialPrefix)).toEqual([])
-})
-
 test('deleting a model that does not exist is 404 with a code of the device band', async () => {
   const answer = await client.operate(deleteDeviceModel, { serialPrefix: newSerial('M') })
   expect(answer.status).toBe(404)
@@ -62,19 +55,6 @@ test('a device takes its model from the prefix that its serial begins with', asy
   expectSuccess(await save({ serialPrefix, ...full }))
   const device = expectSuccess(await createDeviceOf(application, { deviceNo: `${serialPrefix}-001` }))
   expect(device).toMatchObject({ modelName: 'Barrier', ...full })
-  await remove(serialPrefix)
-})
-
-test('a device takes only what its model tells; the rest is null', async () => {
-  const application = await newApplication(client)
-  const serialPrefix = newSerial('M')
-  expectSuccess(await save({ serialPrefix, deviceType: '17' }))
-  expect(expectSuccess(await createDeviceOf(application, { deviceNo: `${serialPrefix}-001` }))).toMatchObject({
-    modelName: 'Barrier',
-    productPictureUrl: null,
-    deviceType: '17',
-    deviceTypeName: null,
-  })
   await remove(serialPrefix)
 })
 
@@ -121,44 +101,6 @@ test('a model that is saved, changed or deleted decides for the next device at o
   }
 })
 
-test('devices that are created while models change are all created', async () => {
-  const application = await newApplication(client)
-  const serialPrefix = newSerial('M')
-  const devices = Array.from({ length: 100 }, (_, index) =>
-    createDeviceOf(application, { deviceNo: `${serialPrefix}-${index}` }),
-  )
-  for (const modelName of ['First', 'Second', 'Third']) expectSuccess(await save({ serialPrefix, modelName }))
-  for (const answer of await Promise.all(devices)) {
-    expect([null, 'First', 'Second', 'Third']).toContain(expectSuccess(answer).modelName)
-  }
-  await remove(serialPrefix)
-})
-
-test('a serial prefix is 1 to 64 characters without white space', async () => {
-  const rule = { max: 64, withoutWhiteSpace: true }
-  for (const serialPrefix of [...neverText(rule), ...notGiven]) {
-    expectFaults(await save({ serialPrefix }), ['serialPrefix'])
-    expectFaults(await client.operate(deleteDeviceModel, { serialPrefix }), ['serialPrefix'])
-  }
-  const longest = [...newSerial('M'), ...astral.repeat(64)].slice(0, 64).join('')
-  expect(expectSuccess(await save({ serialPrefix: longest })).serialPrefix).toBe(longest)
-  await remove(longest)
-})
-
-const textFields = { modelName: 64, productPictureUrl: 2048, deviceType: 64, deviceTypeName: 64 }
-
-test('the members of a model are stored as they are sent, up to their limits', async () => {
-  const serialPrefix = newSerial('M')
-  for (const [field, max] of Object.entries(textFields)) {
-    for (const value of storedAsSent({ max })) {
-      expectSuccess(await save({ serialPrefix, [field]: value }))
-      expect((await modelsFrom(serialPrefix))[0]).toMatchObject({ [field]: value })
-    }
-    for (const value of neverText({ max })) expectFaults(await save({ serialPrefix, [field]: value }), [field])
-  }
-  await remove(serialPrefix)
-})
-
 test('only the prefix and the name of a model are required; absent, null and empty are the same for the rest', async () => {
   for (const modelName of notGiven) expectFaults(await save({ modelName }), ['modelName'])
   expectFaults(await client.operate(saveDeviceModel, {}), ['serialPrefix', 'modelName'])
@@ -186,13 +128,4 @@ test('pageDeviceModels finds models by their prefix’s beginning and by a part 
   const byName = expectSuccess(await client.operate(pageDeviceModels, { modelName: unique.slice(2) }))
   expect(shown(byName.list)).toEqual(prefixes.toSorted())
   for (const serialPrefix of prefixes) await remove(serialPrefix)
-})
-
-test('applications have no business with device models', async () => {
-  const { token } = await newApplication(client)
-  const serialPrefix = newSerial('M')
-  expectRefusal(await client.call(saveDeviceModel, { serialPrefix, modelName: 'x' }, { token }), 'notPermitted')
-  expectRefusal(await client.call(deleteDeviceModel, { serialPrefix }, { token }), 'notPermitted')
-  expectRefusal(await client.call(pageDeviceModels, {}, { token }), 'notPermitted')
-  expect(await modelsFrom(serialPrefix)).toEqual([])
 })

@@ -46,19 +46,6 @@ const everything = {
 }
 
 describe('unbindDevice', () => {
-  test('answers the last record and frees the serial at once for any application', async () => {
-    const created = await newDevice(first)
-    const { deviceNo } = created
-    expectRefusal(await createDeviceOf(second, { deviceNo }), 'deviceBoundElsewhere')
-    expect(expectSuccess(await unbind(first, deviceNo))).toEqual(created)
-    expectRefusal(await detail(first, deviceNo), 'deviceNotFound')
-    expectRefusal(await unbind(first, deviceNo), 'deviceNotFound')
-    const again = await newDevice(second, { deviceNo })
-    expect(again.appId).toBe(second.appId)
-    expectSuccess(await unbind(second, deviceNo))
-    expect((await newDevice(first, { deviceNo })).appId).toBe(first.appId)
-  })
-
   test('leaves nothing of the former owner to the next: no state, tag, name or address', async () => {
     const created = await newDevice(first, { tag: 'secret tag', deviceName: 'secret name', detailAddress: 'secret' })
     const { deviceNo } = created
@@ -75,39 +62,6 @@ describe('unbindDevice', () => {
     const theirs = await history(second, deviceNo)
     expect(theirs.text).not.toContain(first.appId)
     expect(theirs.text).not.toContain('secret')
-  })
-
-  test('works while the application is offline', async () => {
-    const application = await newApplication(client)
-    const { deviceNo } = await newDevice(application)
-    await takeOffline(client, application.appId)
-    expectSuccess(await unbind(application, deviceNo))
-  })
-
-  test('writes one event with the record', async () => {
-    const created = await newDevice(first)
-    expectSuccess(await unbind(first, created.deviceNo))
-    const log = await events(first, created.deviceNo)
-    expect(log.map(({ type, data, actor }) => ({ type, data, actor }))).toEqual([
-      { type: 'device.bound', data: created, actor: `application:${first.appId}` },
-      { type: 'device.unbound', data: created, actor: `application:${first.appId}` },
-    ])
-  })
-
-  test('is refused for another application’s device, which stays bound', async () => {
-    const created = await newDevice(first)
-    expectRefusal(await unbind(second, created.deviceNo), 'deviceNotFound')
-    expectRefusal(await unbind(second, created.deviceNo, { appId: first.appId }), 'notPermitted')
-    expect(expectSuccess(await detail(first, created.deviceNo))).toEqual(created)
-  })
-
-  test('takes If-Match', async () => {
-    const { deviceNo } = await newDevice(first)
-    const body = { deviceNo }
-    const stale = { token: first.token, headers: { 'if-match': '"other"' } }
-    expectRefusal(await client.call(unbindDevice, body, stale), 'preconditionFailed')
-    const etag = (await detail(first, deviceNo)).headers.get('etag') ?? ''
-    expectSuccess(await client.call(unbindDevice, body, { token: first.token, headers: { 'if-match': etag } }))
   })
 
   test('does not take a tag of an earlier binding, however soon the device came back as it was', async () => {
@@ -153,33 +107,9 @@ describe('getDeviceHistory', () => {
     expect(expectSuccess(await history(first, deviceNo)).list).toEqual([list[0], list[2]] as typeof list)
     expect(expectSuccess(await history(second, deviceNo)).list).toEqual([list[1]] as typeof list)
   })
-
-  test('is refused where the caller never held the serial', async () => {
-    const { deviceNo } = await newDevice(first)
-    expectRefusal(await history(second, deviceNo), 'deviceNotFound')
-    expectRefusal(await client.operate(getDeviceHistory, { deviceNo: newSerial() }), 'deviceNotFound')
-    const query = { appId: 'no-such-application', deviceNo }
-    expectRefusal(await client.operate(getDeviceHistory, query), 'applicationNotFound')
-    expectRefusal(await client.call(getDeviceHistory, query, { token: first.token }), 'notPermitted')
-  })
 })
 
 describe('forceUnbindDevice', () => {
-  test('frees a serial whoever holds it, and the history tells by whom and why', async () => {
-    const created = await newDevice(first)
-    const { deviceNo } = created
-    const answer = await client.operate(forceUnbindDevice, { deviceNo, reason: 'court order' })
-    expect(expectSuccess(answer)).toEqual(created)
-    const binding = expectSuccess(await history(first, deviceNo)).list[0]
-    expect([binding?.unboundBy, binding?.reason]).toEqual(['operator:operator', 'court order'])
-    const log = await events(first, deviceNo)
-    expect(log.map(({ type, actor }) => [type, actor])).toEqual([
-      ['device.bound', `application:${first.appId}`],
-      ['device.unbound', 'operator:operator'],
-    ])
-    expect((await newDevice(second, { deviceNo })).appId).toBe(second.appId)
-  })
-
   test('wants a reason and a serial that somebody holds', async () => {
     const { deviceNo } = await newDevice(first)
     for (const reason of [undefined, null, '', ' ']) {
@@ -194,21 +124,6 @@ describe('transferDevice', () => {
   function transfer(deviceNo: string, targetAppId: string, reason: unknown = 'the site was sold') {
     return client.operate(transferDevice, { deviceNo, targetAppId, reason })
   }
-
-  test('moves the device whole to the target, and from then on only the target sees it', async () => {
-    const { deviceNo } = await newDevice(first, { tag: 'lane=1' })
-    const state = { deviceNo, ...everything }
-    const before = expectSuccess(await client.call(reportDeviceState, state, { token: first.token }))
-    const after = expectSuccess(await transfer(deviceNo, second.appId))
-    expect(after).toEqual({ ...before, appId: second.appId, createTime: after.createTime })
-    expect(expectSuccess(await detail(second, deviceNo))).toEqual(after)
-    expectRefusal(await detail(first, deviceNo), 'deviceNotFound')
-    const { list } = expectSuccess(await client.operate(getDeviceHistory, { deviceNo }))
-    expect(list.map(({ appId, unboundBy, reason }) => [appId, unboundBy, reason])).toEqual([
-      [second.appId, null, null],
-      [first.appId, 'operator:operator', 'the site was sold'],
-    ])
-  })
 
   test('is told in both applications’ feeds, each with its own record, so neither learns of the other', async () => {
     const before = await newDevice(first)

@@ -15,8 +15,7 @@ import {
 } from '../device-filters.ts'
 import { atScale, randomNumbers, seed } from '../faults/support.ts'
 import { newApplication, newSerial, type TestApplication } from '../harness.ts'
-import { newPerson, signIn } from '../people.ts'
-import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess, newIdleApplication } from './support.ts'
+import { client, createDeviceOf, expectFaults, expectSuccess } from './support.ts'
 
 const random = randomNumbers(seed)
 const choose = <Value>(from: readonly Value[]) => from[Math.floor(random() * from.length)] as Value
@@ -61,9 +60,9 @@ beforeAll(async () => {
     .map((serialPrefix, index) => ({ serialPrefix, modelName: `model ${index} of it` }))
   for (const model of models) expectSuccess(await client.operate(saveDeviceModel, model))
   for (const prefix of prefixes) {
-    serials.push(...(await createMotley(owner, 100, prefix)))
     // The prefixes are created in different seconds, so that a filter by time can separate them.
-    await Bun.sleep(1100)
+    if (serials.length > 0) await Bun.sleep(1000)
+    serials.push(...(await createMotley(owner, 50, prefix)))
   }
   for (const { serialPrefix } of models) expectSuccess(await client.operate(deleteDeviceModel, { serialPrefix }))
   await createMotley(stranger, 50, 'S')
@@ -86,7 +85,7 @@ test('pageDevices answers an application’s devices, the newest first', async (
   expect(new Set(devices.map(({ appId }) => appId))).toEqual(new Set([owner.appId]))
   for (const pageSize of [1, 7, 100]) await expectPages(ask, {}, devices, reports, pageSize)
   const byNumber: DeviceRecord[] = []
-  for (let pageNo = 1; pageNo <= 31; pageNo++) byNumber.push(...expectSuccess(await ask({ pageNo })).list)
+  for (let pageNo = 1; pageNo <= 16; pageNo++) byNumber.push(...expectSuccess(await ask({ pageNo })).list)
   expect(byNumber).toEqual(devices)
 })
 
@@ -103,7 +102,7 @@ test('pageDevices finds by every two filters exactly what fits both', async () =
 })
 
 test('pageDevices finds by all filters together exactly what fits them all', async () => {
-  for (const device of devices.slice(0, 20)) {
+  for (const device of devices.slice(0, 10)) {
     const { deviceNo, deviceName, modelName, status, onlineStatus, runStatus, createTime, deviceBattery } = device
     const { provinceCode, cityCode, districtCode } = deviceBattery
     const filter: Filter = {
@@ -132,8 +131,8 @@ test('pageDevices takes a filter that is not given as none', async () => {
 test('pageDevices skips nothing that is there throughout, while others create and unbind', async () => {
   const application = await newApplication(client)
   const { token } = application
-  const lasting = await createMotley(application, 60, 'L')
-  const passing = await createMotley(application, 60, 'P')
+  const lasting = await createMotley(application, 40, 'L')
+  const passing = await createMotley(application, 40, 'P')
   let isWalking = true
   const others = (async () => {
     while (isWalking) {
@@ -180,18 +179,6 @@ test('pageDevices refuses what is no filter, each by its name', async () => {
   }
 })
 
-test('pageDevices shows no other application’s devices, and tells no other application’s', async () => {
-  const { appId } = await newIdleApplication()
-  expect(expectSuccess(await client.operate(pageDevices, { appId })).list).toEqual([])
-  expectRefusal(await client.operate(pageDevices, { appId: 'no-such-application' }), 'applicationNotFound')
-  expectRefusal(await ask({ appId: stranger.appId }), 'notPermitted')
-  const [first] = devices
-  const theirs = expectSuccess(await askFor(stranger)({ deviceNo: first?.deviceNo }))
-  expect(theirs).toMatchObject({ list: [], total: 0, nextCursor: null })
-  const { nextCursor } = expectSuccess(await ask({ pageSize: 1 }))
-  expectFaults(await askFor(stranger)({ pageSize: 100, cursor: nextCursor }), ['cursor'])
-})
-
 test('pageDevices answers an operator who names no application all of them, by application, newest first', async () => {
   const prefix = newSerial('ALL')
   const applications = await Promise.all(Array.from({ length: 3 }, () => newApplication(client)))
@@ -217,17 +204,6 @@ test('pageDevices answers an operator who names no application all of them, by a
   for (const filter of singleFilters(filterValues(all, reports)).filter((filter) => !('deviceNo' in filter))) {
     await expectPages(askAll, filter, all, reports, 10)
   }
-})
-
-test('pageDevices answers a developer who names no application those of theirs', async () => {
-  const [first, second] = [await newApplication(client), await newApplication(client)]
-  const serials = [...(await createMotley(first, 3, 'D')), ...(await createMotley(second, 4, 'D'))]
-  const headers = await signIn(client, await newPerson(client, 'developer', [first.appId, second.appId]))
-  const page = expectSuccess(await client.call(pageDevices, {}, { headers }))
-  expect(page.list.map(({ deviceNo }) => deviceNo).sort()).toEqual(serials.sort())
-  expectRefusal(await client.call(pageDevices, { appId: owner.appId }, { headers }), 'notPermitted')
-  const none = await signIn(client, await newPerson(client, 'developer'))
-  expect(expectSuccess(await client.call(pageDevices, {}, { headers: none }))).toMatchObject({ list: [], total: 0 })
 })
 
 test('pageDevices answers an operator as it answers the application', async () => {

@@ -7,16 +7,8 @@ import {
   reportDeviceStates,
 } from '../../src/devices/state/contract.ts'
 import { getEvent, pageEvents } from '../../src/events/contract.ts'
-import { newApplication, newSerial } from '../harness.ts'
-import {
-  client,
-  createDeviceOf,
-  expectFaults,
-  expectNow,
-  expectRefusal,
-  expectSuccess,
-  shownMoment,
-} from './support.ts'
+import { newApplication } from '../harness.ts'
+import { client, createDeviceOf, expectFaults, expectNow, expectSuccess, shownMoment } from './support.ts'
 
 const owner = await newApplication(client)
 const { token } = owner
@@ -35,33 +27,6 @@ async function stateEvents(deviceNo: string) {
 }
 
 describe('reportDeviceState', () => {
-  test('shows what was reported from then on, and changes nothing else', async () => {
-    const created = await newDevice()
-    const { deviceNo } = created
-    const reported = {
-      status: 2,
-      onlineStatus: 1,
-      runStatus: 1,
-      statusRemark: 'E17',
-      version: '2.4.1',
-      batteryStatus: 3,
-      batteryEnergy: '87%',
-    }
-    const { batteryStatus, batteryEnergy, ...members } = reported
-    const expected = { ...created, ...members, DeviceBatteryOutput: { batteryStatus, batteryEnergy } }
-    expect(expectSuccess(await report(deviceNo, reported))).toEqual(expected)
-    expect(expectSuccess(await client.call(getDevice, { deviceNo }, { token }))).toEqual(expected)
-  })
-
-  test('takes any of the members alone and keeps those that were reported before', async () => {
-    const { deviceNo } = await newDevice()
-    expectSuccess(await report(deviceNo, { runStatus: 2 }))
-    expectSuccess(await report(deviceNo, { statusRemark: 'E1', version: '1' }))
-    const record = expectSuccess(await report(deviceNo, { batteryEnergy: '5.5%', statusRemark: null, status: null }))
-    expect(record).toMatchObject({ runStatus: 2, statusRemark: null, version: '1', status: 1, onlineStatus: 1 })
-    expect(record.DeviceBatteryOutput).toEqual({ batteryStatus: null, batteryEnergy: '5.5%' })
-  })
-
   test('writes one event for a change, with the state and the members that changed, and none where nothing changes', async () => {
     const { deviceNo } = await newDevice()
     expectSuccess(await report(deviceNo, { status: 1, onlineStatus: 2, runStatus: 0 }))
@@ -102,22 +67,6 @@ describe('reportDeviceState', () => {
     }
   })
 
-  test('many reports of many devices at once each find their own', async () => {
-    const devices = await Promise.all(Array.from({ length: 50 }, newDevice))
-    const answers = await Promise.all(
-      devices.flatMap(({ deviceNo }, index) => [
-        report(deviceNo, { version: `v${index}` }),
-        report(deviceNo, { batteryStatus: index }),
-      ]),
-    )
-    for (const answer of answers) expectSuccess(answer)
-    for (const [index, { deviceNo }] of devices.entries()) {
-      const record = expectSuccess(await client.call(getDevice, { deviceNo }, { token }))
-      expect([record.version, record.DeviceBatteryOutput.batteryStatus]).toEqual([`v${index}`, index])
-      expect(await stateEvents(deviceNo)).toHaveLength(2)
-    }
-  })
-
   test('names every faulty member', async () => {
     const { deviceNo } = await newDevice()
     const faulty = {
@@ -131,18 +80,6 @@ describe('reportDeviceState', () => {
     }
     expectFaults(await report(deviceNo, faulty), Object.keys(faulty))
     expectFaults(await client.call(reportDeviceState, { status: 1 }, { token }), ['deviceNo'])
-  })
-
-  test('is refused for an unknown device and for another application’s, which stays as it is', async () => {
-    const { deviceNo } = await newDevice()
-    const stranger = await newApplication(client)
-    const refused = await client.call(reportDeviceState, { deviceNo, status: 2 }, { token: stranger.token })
-    expectRefusal(refused, 'deviceNotFound')
-    expectRefusal(await report(newSerial(), { status: 2 }), 'deviceNotFound')
-    expectFaults(await client.operate(reportDeviceState, { deviceNo, status: 2 }), ['appId'])
-    expect(expectSuccess(await client.call(getDevice, { deviceNo }, { token })).status).toBe(1)
-    const operated = await client.operate(reportDeviceState, { appId: owner.appId, deviceNo, status: 2 })
-    expect(expectSuccess(operated).status).toBe(2)
   })
 
   test('does not change the ETag, so that it stands in no editor’s way', async () => {
@@ -176,25 +113,6 @@ describe('getDeviceState', () => {
     expect(state).toEqual({ appId: owner.appId, deviceNo, onlineStatus: 1, ...reported })
     expectNow(lastReportTime ?? '')
   })
-
-  test('tells the time of every report, also of one that changes nothing or says that the device is offline', async () => {
-    const { deviceNo } = await newDevice()
-    const at = Date.UTC(2026, 0, 1)
-    for (const [index, state] of [{}, {}, { onlineStatus: 2 }, { onlineStatus: 2 }, { version: '1' }].entries()) {
-      expectSuccess(await report(deviceNo, { ...state, reportTime: new Date(at + index * 60_000).toISOString() }))
-      expect((await read(deviceNo)).lastReportTime).toBe(`2026-01-01 08:0${index}:00`)
-    }
-    const silent = await newDevice()
-    expectSuccess(await report(silent.deviceNo, { onlineStatus: 2 }))
-    expectNow((await read(silent.deviceNo)).lastReportTime ?? '')
-  })
-
-  test('is refused for an unknown device and for another application’s', async () => {
-    const { deviceNo } = await newDevice()
-    const stranger = await newApplication(client)
-    expectRefusal(await client.call(getDeviceState, { deviceNo }, { token: stranger.token }), 'deviceNotFound')
-    expectRefusal(await client.call(getDeviceState, { deviceNo: newSerial() }, { token }), 'deviceNotFound')
-  })
 })
 
 describe('reportTime', () => {
@@ -211,25 +129,6 @@ describe('reportTime', () => {
     // This report is newer than the last one, although it is 30 s old and its time is written in another time zone.
     const inZone = `${new Date(Date.now() - 30_000 + 8 * 3_600_000).toISOString().slice(0, 19)}+08:00`
     expect(expectSuccess(await report(deviceNo, { version: '3', reportTime: inZone })).version).toBe('3')
-  })
-
-  test('a report without a time is the newest, also after one whose clock is ahead', async () => {
-    const { deviceNo } = await newDevice()
-    expectSuccess(await report(deviceNo, { version: '1', reportTime: secondsAhead(50) }))
-    expect(expectSuccess(await report(deviceNo, { version: '2' })).version).toBe('2')
-    expect(expectSuccess(await report(deviceNo, { version: '3', reportTime: secondsAhead(20) })).version).toBe('2')
-    // Unchanged members do not matter: this report is still the device's last sign of life.
-    expectSuccess(await report(deviceNo, { version: '2', reportTime: null }))
-  })
-
-  test('of reports at once the newest wins, whichever comes first', async () => {
-    const { deviceNo } = await newDevice()
-    const ages = Array.from({ length: 24 }, (_, index) => index).sort(() => Math.random() - 0.5)
-    const answers = await Promise.all(
-      ages.map((age) => report(deviceNo, { version: `${age}`, reportTime: secondsAhead(-1000 - age) })),
-    )
-    for (const answer of answers) expectSuccess(answer)
-    expect(expectSuccess(await client.call(getDevice, { deviceNo }, { token })).version).toBe('0')
   })
 
   test('is that of its own event, also where a later row of the batch changes nothing', async () => {

@@ -63,14 +63,6 @@ test('the faults of the body and of the key are named in one answer', async () =
   expectFaults(await send(large), ['deviceName', 'Idempotency-Key'])
 })
 
-test('an operator who names no application is told so beside the other faults', async () => {
-  expectFaults(await client.operate(updateDevice, { deviceNo: '' }), ['appId', 'deviceNo'])
-  expectFaults(await client.operate(getThirdPartyConfig, { id: 'x' }), ['appId', 'id'])
-  expectFaults(await client.operate(getThirdPartyConfig, {}), ['appId'])
-  expectFaults(await client.call(updateDevice, { deviceNo: '' }, { token }), ['deviceNo'])
-  for (const broken of ['{', '[]', 'null']) expectFaults(await client.operate(updateDevice, broken), ['body'])
-})
-
 test('an answer keeps no browser to https by the word of a peer that is no trusted proxy', async () => {
   for (const path of everywhere) {
     for (const headers of [{ 'x-forwarded-proto': 'https' }, {}]) {
@@ -78,27 +70,6 @@ test('an answer keeps no browser to https by the word of a peer that is no trust
       expect([path, answer.headers.get('strict-transport-security')]).toEqual([path, null])
     }
   }
-})
-
-test('answers with a secret or with people’s names and numbers are kept nowhere', async () => {
-  const answers = [
-    await client.operate(createApplication, { appName: 'secret' }),
-    await client.call(saveSite, siteBody(appId), { token }),
-    await client.call(saveSite, siteBody(appId, { siteName: '' }), { token }),
-    await client.call(createDevice, deviceBody(appId), { token }),
-  ]
-  for (const answer of answers) expect(answer.headers.get('cache-control')).toBe('no-store')
-})
-
-test('request ids do not follow one another', async () => {
-  const ids = new Set<string>()
-  for (let index = 0; index < 50; index++) {
-    const { headers } = await client.call(getHealth, {})
-    ids.add(headers.get('x-request-id') as string)
-  }
-  expect(ids.size).toBe(50)
-  const beginnings = new Set([...ids].map((id) => id.slice(0, 8)))
-  expect(beginnings.size).toBeGreaterThan(45)
 })
 
 test.each([
@@ -261,4 +232,33 @@ test('an encoding that is refused or less liked is not sent', async () => {
   expect(await sent('GZIP, deflate, BR')).toBe('br')
   expect(await sent('deflate')).toBeNull()
   expect(await sent('gzip;q=0')).toBeNull()
+})
+
+test('request ids do not follow one another', async () => {
+  const ids = new Set<string>()
+  for (let index = 0; index < 50; index++) {
+    const { headers } = await client.call(getHealth, {})
+    ids.add(headers.get('x-request-id') as string)
+  }
+  expect(ids.size).toBe(50)
+  const beginnings = new Set([...ids].map((id) => id.slice(0, 8)))
+  expect(beginnings.size).toBeGreaterThan(45)
+})
+
+test('answers with a secret or with people’s names and numbers are kept nowhere', async () => {
+  const answers = [
+    await client.operate(createApplication, { appName: 'secret' }),
+    await client.call(saveSite, siteBody(appId), { token }),
+    await client.call(saveSite, siteBody(appId, { siteName: '' }), { token }),
+    await client.call(createDevice, deviceBody(appId), { token }),
+  ]
+  for (const answer of answers) expect(answer.headers.get('cache-control')).toBe('no-store')
+})
+
+test('an operator who names no application is told so beside the other faults', async () => {
+  expectFaults(await client.operate(updateDevice, { deviceNo: '' }), ['appId', 'deviceNo'])
+  expectFaults(await client.operate(getThirdPartyConfig, { id: 'x' }), ['appId', 'id'])
+  expectFaults(await client.operate(getThirdPartyConfig, {}), ['appId'])
+  expectFaults(await client.call(updateDevice, { deviceNo: '' }, { token }), ['deviceNo'])
+  for (const broken of ['{', '[]', 'null']) expectFaults(await client.operate(updateDevice, broken), ['body'])
 })

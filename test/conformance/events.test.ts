@@ -75,20 +75,6 @@ test('every change is told once, oldest first, with who did it and the record as
 })
 
 describe('pageEvents', () => {
-  test('goes on behind the last event with afterId, and tells nothing twice', async () => {
-    const application = await newApplication(client)
-    const seen: EventRecord[] = []
-    for (let round = 0; round < 3; round++) {
-      expectSuccess(await createDeviceOf(application))
-      expectSuccess(await createDeviceOf(application))
-      const news = await list(application, { afterId: seen.at(-1)?.id ?? 0 })
-      expect(types(news).filter((type) => type === 'device.bound')).toHaveLength(2)
-      seen.push(...news)
-      expect(await list(application, { afterId: seen.at(-1)?.id })).toEqual([])
-    }
-    expect(await list(application)).toEqual(seen)
-  })
-
   test('walks by cursor in either order', async () => {
     const application = await newApplication(client)
     for (let count = 0; count < 7; count++) expectSuccess(await createDeviceOf(application))
@@ -188,16 +174,6 @@ describe('pageEvents', () => {
     }
     expectFaults(await page(application, faulty), Object.keys(faulty))
     expectFaults(await client.operate(pageEvents, {}), ['appId'])
-  })
-
-  test('shows an application its own events only, and an operator those of the application that is named', async () => {
-    const [mine, theirs] = [await newApplication(client), await newApplication(client)]
-    const device = expectSuccess(await createDeviceOf(mine))
-    expect(await list(theirs, { deviceNo: device.deviceNo })).toEqual([])
-    expectRefusal(await page(theirs, { appId: mine.appId }), 'notPermitted')
-    const operated = await client.operate(pageEvents, { appId: mine.appId, pageSize: '100' })
-    expect(expectSuccess(operated).list).toEqual(await list(mine))
-    expectRefusal(await client.operate(pageEvents, { appId: 'no-such-application' }), 'applicationNotFound')
   })
 })
 

@@ -1,21 +1,8 @@
 import { expect, test } from 'bun:test'
-import { takeApplicationOnline } from '../../src/applications/contract.ts'
-import { saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
-import { deviceBody, newApplication, newSerial, siteBody, takeOffline } from '../harness.ts'
-import {
-  bearer,
-  client,
-  createDeviceOf,
-  expectFaults,
-  expectRefusal,
-  expectSuccess,
-  newBareApplication,
-  newRule,
-  post,
-  RawConnection,
-} from './support.ts'
+import { deviceBody, newApplication, siteBody, takeOffline } from '../harness.ts'
+import { bearer, client, expectFaults, expectRefusal, expectSuccess, post, RawConnection } from './support.ts'
 
 const creates = [
   { operation: createDevice, body: deviceBody },
@@ -30,14 +17,6 @@ function send(operation: { path: string }, token: string, key: string, body: unk
 for (const { operation, body } of creates) {
   const { id } = operation
 
-  test(`${id} with the same key and another body is idempotencyKeyReused`, async () => {
-    const { appId, token } = await newApplication(client)
-    expectSuccess(await send(operation, token, 'key', body(appId, { detailAddress: 'one' })))
-    const answer = await send(operation, token, 'key', body(appId, { detailAddress: 'two' }))
-    expectRefusal(answer, 'idempotencyKeyReused')
-    expect(answer.data).toBeNull()
-  })
-
   test(`${id} with the same key and another body has no effect, and the first answer stays`, async () => {
     const { appId, token } = await newApplication(client)
     const sent = body(appId)
@@ -46,16 +25,6 @@ for (const { operation, body } of creates) {
     expectRefusal(await send(operation, token, 'key', { ...other, districtCode: '360103' }), 'idempotencyKeyReused')
     expect((await send(operation, token, 'key', sent)).text).toBe(first.text)
     if (operation === createDevice) expectSuccess(await client.call(operation, other, { token }))
-  })
-
-  test(`${id} is done once for many requests at once with one key`, async () => {
-    const { appId, token } = await newApplication(client)
-    const sent = body(appId)
-    const answers = await Promise.all(Array.from({ length: 16 }, () => send(operation, token, 'key', sent)))
-    for (const answer of answers) {
-      expectSuccess(answer)
-      expect(answer.text).toBe(answers[0]?.text as string)
-    }
   })
 
   test(`${id} with different keys is done for each`, async () => {
@@ -135,15 +104,6 @@ test('a key is scoped to its operation: a device and a site of one application m
   expect(expectSuccess(site)).toHaveProperty('siteName')
 })
 
-test('createDevice without a key for a serial that a keyed request created is deviceAlreadyYours', async () => {
-  const { appId, token } = await newApplication(client)
-  const sent = deviceBody(appId)
-  expectSuccess(await send(createDevice, token, 'key', sent))
-  expectRefusal(await client.call(createDevice, sent, { token }), 'deviceAlreadyYours')
-  expectRefusal(await send(createDevice, token, 'another', sent), 'deviceAlreadyYours')
-  expectRefusal(await send(createDevice, token, 'another', sent), 'deviceAlreadyYours')
-})
-
 test('createDevice answers the first answer again also after the application went offline', async () => {
   const application = await newApplication(client)
   const { appId, token } = application
@@ -156,33 +116,6 @@ test('createDevice answers the first answer again also after the application wen
   expect(again.text).toBe(first.text)
   expectRefusal(await send(createDevice, token, 'key', deviceBody(appId)), 'idempotencyKeyReused')
   expectRefusal(await send(createDevice, token, 'fresh', deviceBody(appId)), 'applicationOffline')
-})
-
-test('a key whose createDevice was refused offline is free once the application is online', async () => {
-  const { appId, token } = await newApplication(client)
-  await takeOffline(client, appId)
-  expectRefusal(await send(createDevice, token, 'key', deviceBody(appId)), 'applicationOffline')
-  expectSuccess(await client.operate(takeApplicationOnline, { appId }))
-  expectSuccess(await send(createDevice, token, 'key', deviceBody(appId)))
-})
-
-test('a key whose createDevice met a bound serial is free', async () => {
-  const [owner, other] = await Promise.all([newApplication(client), newApplication(client)])
-  const deviceNo = newSerial()
-  expectSuccess(await createDeviceOf(owner, { deviceNo }))
-  const { appId, token } = other
-  expectRefusal(await send(createDevice, token, 'key', deviceBody(appId, { deviceNo })), 'deviceBoundElsewhere')
-  expectSuccess(await send(createDevice, token, 'key', deviceBody(appId)))
-})
-
-test('a key whose saveSite was refused for the configuration or a rule is free', async () => {
-  const application = await newBareApplication()
-  const { appId, token } = application
-  expectRefusal(await send(saveSite, token, 'key', siteBody(appId)), 'thirdPartyConfigMissing')
-  expectSuccess(await client.call(saveThirdPartyConfig, { appId, operatorName: 'Operator' }, { token }))
-  const wrong = siteBody(appId, { fastChargeBillRuleId: await newRule(application, 2) })
-  expectFaults(await send(saveSite, token, 'key', wrong), ['fastChargeBillRuleId'], 'billingRuleWrongType')
-  expectSuccess(await send(saveSite, token, 'key', siteBody(appId)))
 })
 
 test('replayed answers hold text of every kind exactly', async () => {

@@ -22,6 +22,8 @@ interface Request {
   expectOwn: (answer: Answer<unknown>) => void
 }
 
+const one = (send: Request['send'], expectOwn: Request['expectOwn']) => (): Request => ({ send, expectOwn })
+
 /** Sends several requests of each kind at once, with the kinds mixed, and checks each response. */
 async function mix(kinds: (() => Request | Promise<Request>)[], times: number): Promise<void> {
   const requests: Request[] = []
@@ -67,34 +69,34 @@ test('saveSite gives every one of many different requests at once its own answer
     good(application),
     good(application, { fastChargeBillRuleId: fast }),
     good(other),
-    () => ({
-      send: () => save(application.appId, application.token, { fastChargeBillRuleId: 0 }),
-      expectOwn: (answer) => expectFaults(answer, ['fastChargeBillRuleId'], 'billingRuleNotFound'),
-    }),
-    () => ({
-      send: () => save(application.appId, application.token, { rushingBillRuleId: fast }),
-      expectOwn: (answer) => expectFaults(answer, ['rushingBillRuleId'], 'billingRuleWrongType'),
-    }),
-    () => ({
-      send: () => save(other.appId, other.token, { placeholderBillRuleId: fast }),
-      expectOwn: (answer) => expectFaults(answer, ['placeholderBillRuleId'], 'billingRuleNotFound'),
-    }),
-    () => ({
-      send: () => save(bare.appId, bare.token),
-      expectOwn: (answer) => expectRefusal(answer, 'thirdPartyConfigMissing'),
-    }),
-    () => ({
-      send: () => save('no-such-application', client.operatorKey),
-      expectOwn: (answer) => expectRefusal(answer, 'applicationNotFound'),
-    }),
-    () => ({
-      send: () => post(saveSite.path, JSON.stringify(replayed), headers),
-      expectOwn: (answer) => expect(answer.text).toBe(first.text),
-    }),
-    () => ({
-      send: () => post(saveSite.path, JSON.stringify(siteBody(other.appId)), headers),
-      expectOwn: (answer) => expectRefusal(answer, 'idempotencyKeyReused'),
-    }),
+    one(
+      () => save(application.appId, application.token, { fastChargeBillRuleId: 0 }),
+      (answer) => expectFaults(answer, ['fastChargeBillRuleId'], 'billingRuleNotFound'),
+    ),
+    one(
+      () => save(application.appId, application.token, { rushingBillRuleId: fast }),
+      (answer) => expectFaults(answer, ['rushingBillRuleId'], 'billingRuleWrongType'),
+    ),
+    one(
+      () => save(other.appId, other.token, { placeholderBillRuleId: fast }),
+      (answer) => expectFaults(answer, ['placeholderBillRuleId'], 'billingRuleNotFound'),
+    ),
+    one(
+      () => save(bare.appId, bare.token),
+      (answer) => expectRefusal(answer, 'thirdPartyConfigMissing'),
+    ),
+    one(
+      () => save('no-such-application', client.operatorKey),
+      (answer) => expectRefusal(answer, 'applicationNotFound'),
+    ),
+    one(
+      () => post(saveSite.path, JSON.stringify(replayed), headers),
+      (answer) => expect(answer.text).toBe(first.text),
+    ),
+    one(
+      () => post(saveSite.path, JSON.stringify(siteBody(other.appId)), headers),
+      (answer) => expectRefusal(answer, 'idempotencyKeyReused'),
+    ),
   ]
   for (let round = 0; round < 3; round++) await mix(kinds, 20)
 })
@@ -127,30 +129,30 @@ test('createDevice gives every one of many different requests at once its own an
   const kinds: (() => Request)[] = [
     good(application),
     good(other),
-    () => ({
-      send: () => createDeviceOf(application, { deviceNo: mine }),
-      expectOwn: (answer) => expectRefusal(answer, 'deviceAlreadyYours'),
-    }),
-    () => ({
-      send: () => createDeviceOf(application, { deviceNo: foreign }),
-      expectOwn: (answer) => expectRefusal(answer, 'deviceBoundElsewhere'),
-    }),
-    () => ({
-      send: () => createDeviceOf(offline),
-      expectOwn: (answer) => expectRefusal(answer, 'applicationOffline'),
-    }),
-    () => ({
-      send: () => createDeviceOf({ ...application, appId: 'no-such-application', token: client.operatorKey }),
-      expectOwn: (answer) => expectRefusal(answer, 'applicationNotFound'),
-    }),
-    () => ({
-      send: () => post(createDevice.path, JSON.stringify(replayed), headers),
-      expectOwn: (answer) => expect(answer.text).toBe(first.text),
-    }),
-    () => ({
-      send: () => post(createDevice.path, JSON.stringify(deviceBody(other.appId)), headers),
-      expectOwn: (answer) => expectRefusal(answer, 'idempotencyKeyReused'),
-    }),
+    one(
+      () => createDeviceOf(application, { deviceNo: mine }),
+      (answer) => expectRefusal(answer, 'deviceAlreadyYours'),
+    ),
+    one(
+      () => createDeviceOf(application, { deviceNo: foreign }),
+      (answer) => expectRefusal(answer, 'deviceBoundElsewhere'),
+    ),
+    one(
+      () => createDeviceOf(offline),
+      (answer) => expectRefusal(answer, 'applicationOffline'),
+    ),
+    one(
+      () => createDeviceOf({ ...application, appId: 'no-such-application', token: client.operatorKey }),
+      (answer) => expectRefusal(answer, 'applicationNotFound'),
+    ),
+    one(
+      () => post(createDevice.path, JSON.stringify(replayed), headers),
+      (answer) => expect(answer.text).toBe(first.text),
+    ),
+    one(
+      () => post(createDevice.path, JSON.stringify(deviceBody(other.appId)), headers),
+      (answer) => expectRefusal(answer, 'idempotencyKeyReused'),
+    ),
   ]
   for (let round = 0; round < 3; round++) await mix(kinds, 20)
 })
@@ -173,17 +175,4 @@ test('of many different bodies at once with one key, one is done and the others 
       else expectRefusal(answer, 'idempotencyKeyReused')
     }
   }
-})
-
-test('many applications at once each get their own devices and sites', async () => {
-  const applications = await Promise.all(Array.from({ length: 12 }, () => newApplication(client)))
-  const rounds = Array.from({ length: 8 }, () => applications).flat()
-  await Promise.all(
-    rounds.flatMap((application) => [
-      createDeviceOf(application).then((answer) => expect(expectSuccess(answer).appId).toBe(application.appId)),
-      client
-        .call(saveSite, siteBody(application.appId), { token: application.token })
-        .then((answer) => expect(expectSuccess(answer).appId).toBe(application.appId)),
-    ]),
-  )
 })

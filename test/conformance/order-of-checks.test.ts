@@ -52,12 +52,6 @@ for (const { operation, body } of operations) {
   })
 }
 
-test('createDevice looks at the body before whether the application is online', async () => {
-  const application = await newApplication(client)
-  await takeOffline(client, application.appId)
-  expectFaults(await createDeviceOf(application, { coordinates: 'x' }), ['coordinates'])
-})
-
 test('createDevice looks at whether the caller may act for the appId before the application’s state and the serial', async () => {
   const [caller, other] = await Promise.all([newApplication(client), newApplication(client)])
   const deviceNo = newSerial()
@@ -67,7 +61,7 @@ test('createDevice looks at whether the caller may act for the appId before the 
   expectRefusal(await client.call(createDevice, deviceBody(other.appId, { deviceNo }), { token }), 'notPermitted')
 })
 
-test('createDevice looks at whether the application is online before the serial', async () => {
+test('createDevice looks at the body, then at whether the application is online, then at the serial', async () => {
   const [application, other] = await Promise.all([newApplication(client), newApplication(client)])
   const [own, foreign] = [newSerial(), newSerial()]
   expectSuccess(await createDeviceOf(application, { deviceNo: own }))
@@ -75,27 +69,17 @@ test('createDevice looks at whether the application is online before the serial'
   await takeOffline(client, application.appId)
   for (const deviceNo of [own, foreign, newSerial()]) {
     expectRefusal(await createDeviceOf(application, { deviceNo }), 'applicationOffline')
+    expectFaults(await createDeviceOf(application, { deviceNo, coordinates: 'x' }), ['coordinates'])
   }
 })
 
-test('saveSite looks at the body before the third-party configuration', async () => {
-  expectFaults(await saveSiteOf(await newBareApplication(), { siteName: '' }), ['siteName'])
-})
-
-test('saveSite looks at whether the caller may act for the appId before the third-party configuration', async () => {
-  const [caller, bare] = await Promise.all([newApplication(client), newBareApplication()])
-  expectRefusal(await client.call(saveSite, siteBody(bare.appId), { token: caller.token }), 'notPermitted')
-})
-
-test('saveSite looks at the third-party configuration before the billing rules', async () => {
-  const application = await newBareApplication()
-  expectRefusal(await saveSiteOf(application, { fastChargeBillRuleId: 0 }), 'thirdPartyConfigMissing')
-  const slow = await newRule(application, 2)
-  expectRefusal(await saveSiteOf(application, { fastChargeBillRuleId: slow }), 'thirdPartyConfigMissing')
-})
-
-test('saveSite looks at whether the rules exist before their types', async () => {
-  const application = await newApplication(client)
+test('saveSite looks at the body, at whose application it is, at its configuration and at rules before their types', async () => {
+  const [application, bare] = await Promise.all([newApplication(client), newBareApplication()])
+  expectFaults(await saveSiteOf(bare, { siteName: '' }), ['siteName'])
+  expectRefusal(await client.call(saveSite, siteBody(bare.appId), { token: application.token }), 'notPermitted')
+  for (const fastChargeBillRuleId of [0, await newRule(bare, 2)]) {
+    expectRefusal(await saveSiteOf(bare, { fastChargeBillRuleId }), 'thirdPartyConfigMissing')
+  }
   const slow = await newRule(application, 2)
   const answer = await saveSiteOf(application, { fastChargeBillRuleId: slow, placeholderBillRuleId: 0 })
   expectFaults(answer, ['placeholderBillRuleId'], 'billingRuleNotFound')

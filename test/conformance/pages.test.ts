@@ -14,6 +14,7 @@ import { deleteRegion, pageRegions, saveRegion } from '../../src/regions/contrac
 import { pageSites, saveSite } from '../../src/sites/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
 import { type Answer, deviceBody, newApplication, newSerial, siteBody } from '../harness.ts'
+import { untyped } from '../untyped.ts'
 import { client, expectFaults, expectSuccess, newIdleApplication, newRule, onePeriod, saveSiteOf } from './support.ts'
 
 interface Page {
@@ -45,6 +46,34 @@ interface Paged {
 
 const nothing = async () => {}
 
+/** A page of records of one application, which each have a name. */
+function ofApplication(
+  id: string,
+  operation: { id: string },
+  name: string,
+  other: Record<string, string | number>,
+  create: (appId: string, named: string) => Promise<Answer<unknown>>,
+): Paged {
+  const page = untyped(operation)
+  return {
+    id,
+    name,
+    newestFirst: true,
+    other: { [name]: 'record', ...other },
+    async make(count) {
+      const { appId } = await newIdleApplication({ thirdPartyConfig: { operatorName: 'Test operator' } })
+      let made = 0
+      const add = async () => {
+        const named = `record ${made++}`
+        expectSuccess(await create(appId, named))
+        return named
+      }
+      return { names: await times(count, add), filter: { appId }, add, clear: nothing }
+    },
+    ask: async (query) => client.operate(page, { appId: (await newIdleApplication()).appId, ...query }),
+  }
+}
+
 const paged: Paged[] = [
   {
     id: 'pageApplications',
@@ -63,67 +92,21 @@ const paged: Paged[] = [
     },
     ask: (query) => client.operate(pageApplications, query),
   },
-  {
-    id: 'pageSites',
-    name: 'siteName',
-    newestFirst: true,
-    other: { siteName: 'site', timeFrom: '2000-01-01 00:00:00' },
-    async make(count) {
-      const { appId } = await newIdleApplication({ thirdPartyConfig: { operatorName: 'Test operator' } })
-      let made = 0
-      const add = async () => {
-        const siteName = `site ${made++}`
-        expectSuccess(await client.operate(saveSite, siteBody(appId, { siteName })))
-        return siteName
-      }
-      return { names: await times(count, add), filter: { appId }, add, clear: nothing }
-    },
-    ask: async (query) => {
-      const appId = query.appId ?? (await newIdleApplication()).appId
-      return client.operate(pageSites, { ...query, appId })
-    },
-  },
-  {
-    id: 'pageBillingRules',
-    name: 'ruleName',
-    newestFirst: true,
-    other: { ruleName: 'rule', ruleType: 1, timeTo: '2999-01-01 00:00:00' },
-    async make(count) {
-      const { appId } = await newIdleApplication()
-      let made = 0
-      const add = async () => {
-        const ruleName = `rule ${made++}`
-        expectSuccess(await client.operate(saveBillingRule, { appId, ruleName, ruleType: 1, periods: onePeriod }))
-        return ruleName
-      }
-      return { names: await times(count, add), filter: { appId }, add, clear: nothing }
-    },
-    ask: async (query) => {
-      const appId = query.appId ?? (await newIdleApplication()).appId
-      return client.operate(pageBillingRules, { ...query, appId })
-    },
-  },
-  {
-    id: 'pageDevices',
-    name: 'deviceNo',
-    newestFirst: true,
-    other: { status: 1, deviceName: 'gate', timeFrom: '2000-01-01 00:00:00' },
-    async make(count) {
-      const { appId } = await newIdleApplication()
-      const add = async () => {
-        const deviceNo = newSerial()
-        expectSuccess(await client.operate(createDevice, deviceBody(appId, { deviceNo })))
-        // Devices of the same millisecond are sorted by serial number, so each create gets its own millisecond.
-        await Bun.sleep(2)
-        return deviceNo
-      }
-      return { names: await times(count, add), filter: { appId }, add, clear: nothing }
-    },
-    ask: async (query) => {
-      const appId = query.appId ?? (await newIdleApplication()).appId
-      return client.operate(pageDevices, { ...query, appId })
-    },
-  },
+  ofApplication('pageSites', pageSites, 'siteName', { timeFrom: '2000-01-01 00:00:00' }, (appId, siteName) =>
+    client.operate(saveSite, siteBody(appId, { siteName })),
+  ),
+  ofApplication(
+    'pageBillingRules',
+    pageBillingRules,
+    'ruleName',
+    { ruleType: 1, timeTo: '2999-01-01 00:00:00' },
+    (appId, ruleName) => client.operate(saveBillingRule, { appId, ruleName, ruleType: 1, periods: onePeriod }),
+  ),
+  ofApplication('pageDevices', pageDevices, 'deviceName', { status: 1 }, async (appId, deviceName) => {
+    // Devices of the same millisecond are sorted by serial number, so each create gets its own millisecond.
+    await Bun.sleep(2)
+    return client.operate(createDevice, deviceBody(appId, { deviceName }))
+  }),
   {
     id: 'pageDeviceModels',
     name: 'serialPrefix',
@@ -268,19 +251,8 @@ for (const { id, name, newestFirst, other, make, ask } of paged) {
       expectFaults(await ask({ ...filter, ...tooFar }), ['pageNo'])
     }
     expect(await page({ ...filter, pageNo: '', pageSize: '', cursor: '' })).toMatchObject({ pageNo: 1, pageSize: 10 })
-    for (const value of [
-      '0',
-      '-1',
-      '1.5',
-      'x',
-      '1e1',
-      ' 1',
-      '+1',
-      '0x1',
-      '9007199254740993',
-      '9'.repeat(400),
-      'null',
-    ]) {
+    const malformed = ['0', '-1', '1.5', 'x', '1e1', ' 1', '+1', '0x1', '9007199254740993', '9'.repeat(400), 'null']
+    for (const value of malformed) {
       expectFaults(await ask({ ...filter, pageNo: value, pageSize: value }), ['pageNo', 'pageSize'])
     }
     expectFaults(await ask({ ...filter, pageSize: 101 }), ['pageSize'])

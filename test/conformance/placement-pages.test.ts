@@ -2,7 +2,6 @@ import { describe, expect, test } from 'bun:test'
 import { createExport } from '../../src/bulk/contract.ts'
 import { pageDevices } from '../../src/devices/contract.ts'
 import {
-  getPlacement,
   pagePlacementHistory,
   pagePlacements,
   suggestPlacements,
@@ -10,7 +9,6 @@ import {
 } from '../../src/devices/placement/contract.ts'
 import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { newApplication, newSerial } from '../harness.ts'
-import { newPerson, signIn } from '../people.ts'
 import { detail, history, newDevice, newPlaced, newSite, page, place, remove } from './placement-support.ts'
 import { client, expectFaults, expectNow, expectRefusal, expectSuccess } from './support.ts'
 
@@ -101,31 +99,6 @@ describe('pagePlacements', () => {
     expect(await names({ ...all, provinceCode: '440000', cityCode: '440100', districtCode: '440103' })).toBe('c')
     expect(await names({ siteId: south, provinceCode: '110000' })).toBe('')
   })
-
-  test('walks by cursor, which belongs to its filters', async () => {
-    const own = await newApplication(client)
-    const site = await newSite(own)
-    const placed: string[] = []
-    for (let index = 0; index < 5; index++) placed.unshift(await newPlaced(own, site))
-    const walked: string[] = []
-    for (let cursor: string | null = ''; cursor !== null; ) {
-      const { list, nextCursor }: Awaited<ReturnType<typeof page>> = await page(own, { pageSize: 2, cursor })
-      walked.push(...list.map(({ deviceNo }) => deviceNo))
-      cursor = nextCursor
-    }
-    expect(walked).toEqual(placed)
-    const { nextCursor: cursor } = await page(own, { pageSize: 2 })
-    expectFaults(await client.call(pagePlacements, { cursor, siteId: site }, own), ['cursor'])
-  })
-
-  test('of what isn’t there is empty, and what isn’t a filter is refused', async () => {
-    const foreign = await newSite(other)
-    await newPlaced(other, foreign)
-    for (const siteId of [foreign, 999_999_999_999]) expect((await page(app, { siteId })).list).toEqual([])
-    expect((await page(app, { deviceNo: newSerial() })).list).toEqual([])
-    const faulty = { siteId: 0, laneType: 5, status: 3, onlineStatus: 0, runStatus: 3, deviceno: 'x' }
-    expectFaults(await client.call(pagePlacements, faulty, app), Object.keys(faulty))
-  })
 })
 
 describe('pageDevices and exports of devices', () => {
@@ -187,14 +160,6 @@ describe('pagePlacementHistory', () => {
     const lasting = expectSuccess(await detail(app, two))
     expect(await history(app, { siteId: site })).toEqual([again, lasting, over])
     expect(await history(app, { deviceNo: one })).toEqual([again, over])
-  })
-
-  test('of what isn’t there is empty', async () => {
-    const foreign = await newSite(other)
-    const deviceNo = await newPlaced(other, foreign)
-    for (const filter of [{ deviceNo }, { siteId: foreign }, { deviceNo: newSerial() }, { siteId: 999_999_999 }]) {
-      expect(await history(app, filter)).toEqual([])
-    }
   })
 
   test('wants one of deviceNo and siteId', async () => {
@@ -337,13 +302,4 @@ describe('suggestPlacements', () => {
       expectFaults(await client.call(suggestPlacements, { siteId: own, meters }, app), ['meters'])
     }
   })
-})
-
-test('a developer sees and changes the placements of their own applications only', async () => {
-  const headers = await signIn(client, await newPerson(client, 'developer', [app.appId]))
-  const site = await newSite(app)
-  const deviceNo = await newPlaced(app, site)
-  expectSuccess(await client.call(getPlacement, { appId: app.appId, deviceNo }, { headers }))
-  expectRefusal(await client.call(getPlacement, { appId: other.appId, deviceNo }, { headers }), 'notPermitted')
-  expectRefusal(await client.call(pagePlacements, { appId: other.appId }, { headers }), 'notPermitted')
 })

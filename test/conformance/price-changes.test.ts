@@ -7,14 +7,15 @@ import {
 } from '../../src/billing-rules/contract.ts'
 import { createExport } from '../../src/bulk/contract.ts'
 import { pageAudit } from '../../src/events/contract.ts'
-import { deleteSite, saveSite, updateSite } from '../../src/sites/contract.ts'
+import { deleteSite, updateSite } from '../../src/sites/contract.ts'
 import {
   cancelPriceChange,
   getPriceChange,
+  type PriceChangeRecord,
   pagePriceChanges,
   schedulePriceChange,
 } from '../../src/sites/price-changes/contract.ts'
-import { newApplication, siteBody, type TestApplication, takeOffline } from '../harness.ts'
+import { newApplication, type TestApplication, takeOffline } from '../harness.ts'
 import {
   ahead,
   at,
@@ -31,6 +32,8 @@ import {
 } from './price-support.ts'
 import { client, expectNow, expectRefusal, expectSuccess, newRule, onePeriod, saveSiteOf } from './support.ts'
 
+// Changes take effect at whole seconds, so the tests wait side by side.
+
 const cancel = ({ appId, token }: TestApplication, id: number, reason: unknown = 'a mistake') =>
   client.call(cancelPriceChange, { appId, id, reason }, { token })
 
@@ -41,7 +44,7 @@ async function newSite(application: TestApplication, members: Record<string, unk
   return expectSuccess(await saveSiteOf(application, members)).id
 }
 
-test('schedulePriceChange of new terms answers what waits, and detail and page answer the same', async () => {
+test.concurrent('schedulePriceChange of new terms answers what waits, and detail and page answer the same', async () => {
   const application = await newApplication(client)
   const rule = await newRule(application, 1)
   const effectiveTime = ahead(day)
@@ -76,13 +79,16 @@ test('schedulePriceChange of new terms answers what waits, and detail and page a
   expectNow(createTime)
   expect(await changeOf(application, id)).toEqual(change)
   expect((await page(application)).list).toEqual([change])
+  // An operator need not name the application.
+  expect(expectSuccess(await client.operate(getPriceChange, { id }))).toEqual(change)
+  expect(expectSuccess(await client.operate(pagePriceChanges, { billingRuleId: rule })).list).toEqual([change])
   expect((await ruleOf(application, rule)).periods).toEqual(onePeriod)
   const [event, ...others] = await eventsOf(application, 'priceChange.*')
   expect(event).toMatchObject({ type: 'priceChange.scheduled', actor: change.createdBy, data: change })
   expect(others).toEqual([])
 })
 
-test('schedulePriceChange of other rules counts the sites that fit, by ids, by filters, or all', async () => {
+test.concurrent('schedulePriceChange of other rules counts the sites that fit, by ids, by filters, or all', async () => {
   const application = await newApplication(client)
   const [rule, other] = [await newRule(application, 1), await newRule(application, 1)]
   const inCity = await newSite(application, { cityCode: '360200', fastChargeBillRuleId: rule })
@@ -104,11 +110,12 @@ test('schedulePriceChange of other rules counts the sites that fit, by ids, by f
   // A dry run writes nothing.
   expect((await page(application)).total).toBe(0)
   expect(await eventsOf(application, 'priceChange.*')).toEqual([])
-  const change = await scheduled(application, {
-    effectiveTime: ahead(day),
-    sites: { all: true },
-    rules: { fastChargeBillRuleId: null, rushingBillRuleId: '' },
-  })
+  const cleared = { fastChargeBillRuleId: null, rushingBillRuleId: '' }
+  const body = { appId: application.appId, effectiveTime: ahead(day), sites: { all: true }, rules: cleared }
+  // Its key stays free for the change itself.
+  const keyed = { token: application.token, headers: { 'idempotency-key': 'schedule' } }
+  expectSuccess(await client.call(schedulePriceChange, { ...body, dryRun: true }, keyed))
+  const change = expectSuccess(await client.call(schedulePriceChange, body, keyed)) as PriceChangeRecord
   expect(change).toMatchObject({ siteCount: 3, rules: { fastChargeBillRuleId: null, rushingBillRuleId: null } })
   // A site that is created later does not belong to the change; a site that is deleted is taken out of it.
   await newSite(application)
@@ -116,14 +123,17 @@ test('schedulePriceChange of other rules counts the sites that fit, by ids, by f
   expect(await changeOf(application, change.id)).toEqual({ ...change, siteCount: 2 })
 })
 
-test('new terms are in force from their moment on, and are written down within 2 seconds with their events', async () => {
+test.concurrent('new terms are in force from their moment on, and are written down within 2 seconds with their events', async () => {
   const application = await newApplication(client)
   const { appId, token } = application
   const rule = await newRule(application, 2)
   const before = await client.call(getRule, { appId, id: rule }, { token })
   const change = await scheduledSoon(application, { billingRuleId: rule, periods: at('1.5') })
   const { effectiveTime } = change
+  // An offline application’s take effect all the same.
+  await takeOffline(client, appId)
   await untilAfter(effectiveTime)
+  expectRefusal(await cancel(application, change.id), 'priceChangeWrongState')
   expect((await ruleOf(application, rule)).periods).toEqual(at('1.5'))
   const listed = expectSuccess(await client.call(pageBillingRules, { appId }, { token }))
   expect(listed.list[0]?.periods).toEqual(at('1.5'))
@@ -150,7 +160,7 @@ test('new terms are in force from their moment on, and are written down within 2
   )
 })
 
-test('other rules hold at the sites from their moment on: site.updated for each that changed, then priceChange.applied', async () => {
+test.concurrent('other rules hold at the sites from their moment on: site.updated for each that changed, then priceChange.applied', async () => {
   const application = await newApplication(client)
   const [rule, other] = [await newRule(application, 1), await newRule(application, 1)]
   const occupancy = await newRule(application, 3)
@@ -159,7 +169,10 @@ test('other rules hold at the sites from their moment on: site.updated for each 
   const last = await newSite(application)
   const rules = { fastChargeBillRuleId: other, placeholderBillRuleId: null }
   const change = await scheduledSoon(application, { sites: { all: true }, rules })
+  // A site that is created meanwhile, with one of the rules, keeps what it was given.
+  const later = expectSuccess(await saveSiteOf(application, { fastChargeBillRuleId: rule }))
   await untilApplied(application, change.id)
+  expect(await siteOf(application, later.id)).toEqual(later)
   expect(await siteOf(application, first)).toMatchObject({ fastChargeBillRuleId: other, placeholderBillRuleId: null })
   expect(await siteOf(application, last)).toMatchObject({ fastChargeBillRuleId: other, placeholderBillRuleId: null })
   const events = await eventsOf(application, 'priceChange.*,site.updated')
@@ -173,7 +186,7 @@ test('other rules hold at the sites from their moment on: site.updated for each 
   expect(await siteOf(application, same)).toMatchObject({ fastChargeBillRuleId: other })
 })
 
-test('a change that waits is cancelled, with its reason, and never takes effect', async () => {
+test.concurrent('a change that waits is cancelled, with its reason, and never takes effect', async () => {
   const application = await newApplication(client)
   const rule = await newRule(application, 1)
   const effectiveTime = ahead(6000)
@@ -195,16 +208,7 @@ test('a change that waits is cancelled, with its reason, and never takes effect'
   expect((await page(application, { status: 3 })).list).toEqual([cancelled])
 })
 
-test('a change that is in force cannot be cancelled', async () => {
-  const application = await newApplication(client)
-  const rule = await newRule(application, 1)
-  const { id, effectiveTime } = await scheduledSoon(application, { billingRuleId: rule, periods: at('3') })
-  await untilAfter(effectiveTime)
-  expectRefusal(await cancel(application, id), 'priceChangeWrongState')
-  expect((await changeOf(application, id)).status).toBe(2)
-})
-
-test('an update while a change waits counts at once, and the change still takes effect with its own terms', async () => {
+test.concurrent('an update while a change waits counts at once, and the change still takes effect with its own terms', async () => {
   const application = await newApplication(client)
   const { appId, token } = application
   const [rule, other] = [await newRule(application, 1), await newRule(application, 1)]
@@ -227,7 +231,7 @@ test('an update while a change waits counts at once, and the change still takes 
   expect((await siteOf(application, site)).fastChargeBillRuleId).toBe(rule)
 })
 
-test('an update behind the moment first sees the change written down, with its events before its own', async () => {
+test.concurrent('an update behind the moment first sees the change written down, with its events before its own', async () => {
   const application = await newApplication(client)
   const { appId, token } = application
   const [rule, other] = [await newRule(application, 1), await newRule(application, 1)]
@@ -250,17 +254,7 @@ test('an update behind the moment first sees the change written down, with its e
   expect(ofSite.map(({ actor }) => actor)).toEqual(['platform:prices', own, own])
 })
 
-test('a create of a site that names a rule is not held up by a change of it, and answers the ids that it was given', async () => {
-  const application = await newApplication(client)
-  const rule = await newRule(application, 1)
-  const { id, effectiveTime } = await scheduledSoon(application, { billingRuleId: rule, periods: at('2') })
-  await untilAfter(effectiveTime)
-  const site = expectSuccess(await saveSiteOf(application, { fastChargeBillRuleId: rule }))
-  expect(site.fastChargeBillRuleId).toBe(rule)
-  await untilApplied(application, id)
-})
-
-test('a rule that a waiting change gives to sites cannot be deleted; its own waiting changes are cancelled with it', async () => {
+test.concurrent('a rule that a waiting change gives to sites cannot be deleted; its own waiting changes are cancelled with it', async () => {
   const application = await newApplication(client)
   const { appId, token } = application
   const [rule, given] = [await newRule(application, 1), await newRule(application, 1)]
@@ -288,15 +282,7 @@ test('a rule that a waiting change gives to sites cannot be deleted; its own wai
   expectSuccess(await remove(given))
 })
 
-test('changes of an offline application take effect all the same', async () => {
-  const application = await newApplication(client)
-  const rule = await newRule(application, 1)
-  const { id } = await scheduledSoon(application, { billingRuleId: rule, periods: at('2') })
-  await takeOffline(client, application.appId)
-  await untilApplied(application, id)
-})
-
-test('page answers the latest moment first, by status, rule, site and time', async () => {
+test.concurrent('page answers the latest moment first, by status, rule, site and time', async () => {
   const application = await newApplication(client)
   const [rule, other] = [await newRule(application, 1), await newRule(application, 1)]
   const [site, elsewhere] = [await newSite(application), await newSite(application)]
@@ -316,48 +302,7 @@ test('page answers the latest moment first, by status, rule, site and time', asy
   expect(await idsOf({ pageSize: 2, cursor: first.nextCursor as string })).toEqual([early.id])
 })
 
-test('an operator reads price changes without naming the application; another application sees nothing of them', async () => {
-  const [application, stranger] = [await newApplication(client), await newApplication(client)]
-  const rule = await newRule(application, 1)
-  const change = await scheduled(application, { effectiveTime: ahead(day), billingRuleId: rule, periods: at('2') })
-  expect(expectSuccess(await client.operate(getPriceChange, { id: change.id }))).toEqual(change)
-  expect(expectSuccess(await client.operate(pagePriceChanges, { billingRuleId: rule })).list).toEqual([change])
-  const own = { appId: stranger.appId, id: change.id }
-  expectRefusal(await client.call(getPriceChange, own, stranger), 'priceChangeNotFound')
-  expectRefusal(await cancel(stranger, change.id), 'priceChangeNotFound')
-  expect((await page(stranger)).list).toEqual([])
-})
-
-test('an idempotency key schedules once and cancels once, and a dry run leaves it free', async () => {
-  const application = await newApplication(client)
-  const { appId, token } = application
-  const rule = await newRule(application, 1)
-  const body = { appId, effectiveTime: ahead(day), billingRuleId: rule, periods: at('2') }
-  const keyed = { token, headers: { 'idempotency-key': 'schedule-1' } }
-  expectSuccess(await client.call(schedulePriceChange, { ...body, dryRun: true }, keyed))
-  const first = await client.call(schedulePriceChange, body, keyed)
-  const again = await client.call(schedulePriceChange, body, keyed)
-  expect(expectSuccess(again)).toEqual(expectSuccess(first))
-  expect(again.headers.get('idempotency-replayed')).toBe('true')
-  const ended = { appId, id: first.data.id, reason: 'a mistake' }
-  const cancelled = await client.call(cancelPriceChange, ended, keyed)
-  expect(expectSuccess(await client.call(cancelPriceChange, ended, keyed))).toEqual(expectSuccess(cancelled))
-  expect((await page(application)).total).toBe(1)
-})
-
-test('a create of a site beside a change of all sites is none of them', async () => {
-  const application = await newApplication(client)
-  const { appId, token } = application
-  const rule = await newRule(application, 1)
-  await newSite(application)
-  const rules = { fastChargeBillRuleId: rule }
-  const { id } = await scheduledSoon(application, { sites: { all: true }, rules })
-  const later = expectSuccess(await client.call(saveSite, siteBody(appId), { token }))
-  await untilApplied(application, id)
-  expect(await siteOf(application, later.id)).toEqual(later)
-})
-
-test('an export of priceChanges holds what its page holds, with its filters', async () => {
+test.concurrent('an export of priceChanges holds what its page holds, with its filters', async () => {
   const application = await newApplication(client)
   const { appId, token } = application
   const [rule, other] = [await newRule(application, 1), await newRule(application, 1)]

@@ -21,7 +21,7 @@ import { client, expectFaults, expectRefusal, expectSuccess, newRule, onePeriod,
 const undo = ({ appId, token }: TestApplication, id: number, reason: unknown = 'too dear') =>
   client.call(undoPriceChange, { appId, id, reason }, { token })
 
-test('undo puts the terms of a rule back at once, by a price change of its own', async () => {
+test.concurrent('undo puts the terms of a rule back at once, by a price change of its own', async () => {
   const application = await newApplication(client)
   const rule = await newRule(application, 1)
   const change = await scheduledSoon(application, { billingRuleId: rule, periods: at('2') })
@@ -61,7 +61,7 @@ test('undo puts the terms of a rule back at once, by a price change of its own',
   expect((await ruleOf(application, rule)).periods).toEqual(at('2'))
 })
 
-test('undo of a change whose terms no longer hold, that waits, was cancelled or changed nothing is refused', async () => {
+test.concurrent('undo of a change whose terms no longer hold, that waits, was cancelled or changed nothing is refused', async () => {
   const application = await newApplication(client)
   const { appId, token } = application
   const [rule, gone] = [await newRule(application, 1), await newRule(application, 1)]
@@ -81,7 +81,7 @@ test('undo of a change whose terms no longer hold, that waits, was cancelled or 
   for (const reason of [null, '', ' ', 5]) expectFaults(await undo(application, change.id, reason), ['reason'])
 })
 
-test('undo puts back the rules of each site that still has what the change gave it, and counts the others', async () => {
+test.concurrent('undo puts back the rules of each site that still has what the change gave it, and counts the others', async () => {
   const application = await newApplication(client)
   const { appId, token } = application
   const rules: number[] = []

@@ -4,9 +4,11 @@ import { createSession } from '../../src/people/sessions/contract.ts'
 import { atScale } from '../faults/support.ts'
 import { Client, runServiceToItsEnd, type Service, startService, target } from '../harness.ts'
 
-// How the service determines the public address by which its clients reach it.
+// How the service determines the public address by which its clients reach it. Skipped for a deployment given by
+// address, because its settings cannot be chosen.
 
 const metadataPath = '/.well-known/oauth-authorization-server'
+const https = { 'x-forwarded-proto': 'https' }
 
 async function issuerOf(service: Service, headers: Record<string, string> = {}): Promise<unknown> {
   const answer = await fetch(service.url + metadataPath, { headers })
@@ -18,32 +20,43 @@ async function issuerOf(service: Service, headers: Record<string, string> = {}):
   return issuer
 }
 
-describe.skipIf(process.env.FORECOURT_BASE_URL !== undefined)('a service that is told its public address', () => {
-  let service: Service
+const signIn = (service: Service, headers: Record<string, string>) =>
+  new Client(service).call(createSession, { operatorKey: service.operatorKey }, { headers })
 
+/** How often a service has told that it does not trust a proxy, of which it hears twice. */
+async function distrustOf(service: Service): Promise<number> {
+  for (const source of ['203.0.113.1', '203.0.113.2']) await signIn(service, { 'x-forwarded-for': source })
+  return service.stderr().split('X-Forwarded-For from an untrusted address').length - 1
+}
+
+describe.skipIf(process.env.FORECOURT_BASE_URL !== undefined)('a service', () => {
+  let told: Service
+  let behind: Service
   beforeAll(async () => {
-    service = await startService({
-      env: {
-        FORECOURT_PUBLIC_URL: 'https://Forecourt.example/',
-        FORECOURT_CALLBACK: 'paused',
-        FORECOURT_SECURITY_CONTACT: 'mailto:security@forecourt.example',
-      },
-    })
+    const env = {
+      FORECOURT_PUBLIC_URL: 'https://Forecourt.example/',
+      FORECOURT_CALLBACK: 'paused',
+      FORECOURT_SECURITY_CONTACT: 'mailto:security@forecourt.example',
+      FORECOURT_TRUSTED_PROXIES: '10.0.0.1',
+    }
+    ;[told, behind] = await Promise.all([
+      startService({ env }),
+      startService({ env: { FORECOURT_TRUSTED_PROXIES: '127.0.0.1' } }),
+    ])
   })
-
   afterAll(async () => {
-    await service?.stop()
+    await Promise.all([told?.stop(), behind?.stop()])
   })
 
-  test('names it as the issuer, whatever a request says of its host and scheme', async () => {
-    for (const headers of [{}, { host: 'evil.example' }, { 'x-forwarded-proto': 'https' }]) {
-      expect(await issuerOf(service, headers)).toBe('https://forecourt.example')
+  test('that is told its public address names it as the issuer, whatever a request says of its host', async () => {
+    for (const headers of [{}, { host: 'evil.example' }, https]) {
+      expect(await issuerOf(told, headers)).toBe('https://forecourt.example')
     }
   })
 
   test('tells where to report a vulnerability, if it is told so', async () => {
     const path = '/.well-known/security.txt'
-    const answer = await fetch(service.url + path)
+    const answer = await fetch(told.url + path)
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8'])
     const lines = (await answer.text()).trimEnd().split('\n')
     const fields = Object.fromEntries(lines.map((line) => line.split(/: (.*)/)))
@@ -51,98 +64,61 @@ describe.skipIf(process.env.FORECOURT_BASE_URL !== undefined)('a service that is
       Contact: 'mailto:security@forecourt.example',
       Canonical: `https://forecourt.example${path}`,
     })
-    const days = (Date.parse(fields.Expires) - Date.now()) / 86_400_000
-    expect(days).toBeWithin(30, 365)
-    expect((await fetch(service.url + path, { method: 'POST' })).status).toBe(405)
-    const other = await target()
-    expect((await other.send(path, {})).status).toBe(404)
+    expect((Date.parse(fields.Expires) - Date.now()) / 86_400_000).toBeWithin(30, 365)
+    expect((await fetch(told.url + path, { method: 'POST' })).status).toBe(405)
+    expect((await (await target()).send(path, {})).status).toBe(404)
   })
 
   test('tells of a misspelt setting in one line at the start, with the nearest name', () => {
-    const lines = service.stderr().split('\n')
-    const told = lines.filter((line) => line.includes('FORECOURT_CALLBACK'))
-    expect(told.map((line) => JSON.parse(line).msg)).toEqual([
+    const lines = told.stderr().split('\n')
+    expect(lines.filter((line) => line.includes('FORECOURT_CALLBACK')).map((line) => JSON.parse(line).msg)).toEqual([
       'unknown setting FORECOURT_CALLBACK; did you mean FORECOURT_CALLBACKS?',
     ])
   })
-})
 
-describe.skipIf(process.env.FORECOURT_BASE_URL !== undefined)('a service behind a trusted proxy', () => {
-  let service: Service
-
-  beforeAll(async () => {
-    service = await startService({ env: { FORECOURT_TRUSTED_PROXIES: '127.0.0.1' } })
-  })
-
-  afterAll(async () => {
-    await service?.stop()
-  })
-
-  const https = { 'x-forwarded-proto': 'https' }
-
-  test('takes its word that the caller came by https', async () => {
-    expect(await issuerOf(service, https)).toBe(service.url.replace('http:', 'https:'))
-    expect(await issuerOf(service)).toBe(service.url)
-    const body = { operatorKey: service.operatorKey }
-    const signIn = (headers: Record<string, string>) => new Client(service).call(createSession, body, { headers })
-    expect((await signIn(https)).headers.get('set-cookie')).toMatch(/^__Host-forecourt_session=.*; Secure$/)
-    expect((await signIn({})).headers.get('set-cookie')).not.toContain('Secure')
+  test('takes a trusted proxy’s word that the caller came by https', async () => {
+    expect(await issuerOf(behind)).toBe(behind.url)
+    expect((await signIn(behind, https)).headers.get('set-cookie')).toMatch(/^__Host-forecourt_session=.*; Secure$/)
+    expect((await signIn(behind, {})).headers.get('set-cookie')).not.toContain('Secure')
   })
 
   test('takes the first scheme of a chain of proxies, which is the client’s', async () => {
-    const chains = {
-      'https, http': true,
-      'https,http': true,
-      'https, https': true,
-      'https,https,http': true,
-      HTTPS: true,
-    }
-    const others = { 'http, https': false, http: false, '': false, ', https': false, ws: false }
-    for (const [chain, isSecure] of Object.entries({ ...chains, ...others })) {
+    const secure = ['https', 'https, http', 'https,http', 'https, https', 'https,https,http', 'HTTPS']
+    const others = ['http, https', 'http', '', ', https', 'ws']
+    for (const chain of [...secure, ...others]) {
+      const isSecure = secure.includes(chain)
       const headers = { 'x-forwarded-proto': chain }
-      const issuer = isSecure ? service.url.replace('http:', 'https:') : service.url
-      expect([chain, await issuerOf(service, headers)]).toEqual([chain, issuer])
-      const answer = await fetch(service.url, { redirect: 'manual', headers })
+      const issuer = isSecure ? behind.url.replace('http:', 'https:') : behind.url
+      expect([chain, await issuerOf(behind, headers)]).toEqual([chain, issuer])
+      const answer = await fetch(behind.url, { redirect: 'manual', headers })
       expect([chain, answer.headers.has('strict-transport-security')]).toEqual([chain, isSecure])
     }
   })
 
-  test('keeps browsers to https behind it, and otherwise not', async () => {
+  test('keeps browsers to https behind a trusted proxy, and otherwise not', async () => {
     for (const path of ['/', '/console', '/docs', '/healthz', '/openapi.json', '/nowhere', createDevice.path]) {
-      const secure = await fetch(service.url + path, { redirect: 'manual', headers: https })
+      const secure = await fetch(behind.url + path, { redirect: 'manual', headers: https })
       expect([path, secure.headers.get('strict-transport-security')]).toEqual([path, 'max-age=31536000'])
-      const plain = await fetch(service.url + path, { redirect: 'manual' })
+      const plain = await fetch(behind.url + path, { redirect: 'manual' })
       expect([path, plain.headers.get('strict-transport-security')]).toEqual([path, null])
     }
   })
-})
 
-test('a proxy that is not trusted is told once, and one that is never', async () => {
-  for (const [trusted, times] of [
-    ['', 1],
-    ['10.0.0.1', 1],
-    ['127.0.0.1', 0],
-  ] as const) {
-    const service = await startService({ env: { FORECOURT_TRUSTED_PROXIES: trusted } })
-    const body = { operatorKey: service.operatorKey }
-    for (const source of ['203.0.113.1', '203.0.113.2']) {
-      await new Client(service).call(createSession, body, { headers: { 'x-forwarded-for': source } })
-    }
-    await service.stop()
-    expect([trusted, service.stderr().split('X-Forwarded-For from an untrusted address').length - 1]).toEqual([
-      trusted,
-      times,
-    ])
-  }
-})
+  test('tells once of a proxy that is not trusted, and never of one that is', async () => {
+    expect([await distrustOf(told), await distrustOf(behind)]).toEqual([1, 0])
+  })
 
-const unfit = ['https://forecourt.example/base', 'http://forecourt.example', 'ftp://localhost', 'forecourt.example']
+  const unfit = ['http://forecourt.example', 'https://forecourt.example/base', 'ftp://localhost', 'forecourt.example']
 
-test.each(atScale(unfit.slice(0, 2), unfit))('a public address %p is one clear sentence, and no start', async (url) => {
-  const { code, stdout, stderr } = await runServiceToItsEnd({ env: { FORECOURT_PUBLIC_URL: url } })
-  expect([code, stdout, stderr.trim()]).toEqual([
-    1,
-    '',
-    `FORECOURT_PUBLIC_URL must be https://HOST without a path (http only for localhost), but it is "${url}".`,
-  ])
+  test.each(atScale(unfit.slice(0, 1), unfit))(
+    'starts with no public address as %p, in one clear sentence',
+    async (url) => {
+      const { code, stdout, stderr } = await runServiceToItsEnd({ env: { FORECOURT_PUBLIC_URL: url } })
+      expect([code, stdout, stderr.trim()]).toEqual([
+        1,
+        '',
+        `FORECOURT_PUBLIC_URL must be https://HOST without a path (http only for localhost), but it is "${url}".`,
+      ])
+    },
+  )
 })

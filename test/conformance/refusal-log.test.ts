@@ -72,15 +72,6 @@ describe('pageRefusals', () => {
     expect([site?.operation, site?.code, site?.subject]).toEqual(['updateSite', 30002, '1'])
   })
 
-  test('tells the reasons in the language that is asked for', async () => {
-    const app = await newApplication(client)
-    expectFaults(await createDeviceOf(app, { districtCode: '' }), ['districtCode'])
-    await refusalsOf(app, 1)
-    const options = { token: app.token, headers: { 'accept-language': 'zh' } }
-    const { list } = expectSuccess(await client.call(pageRefusals, {}, options))
-    expect(list[0]?.errors?.[0]?.reason).toMatch(/^必须/)
-  })
-
   test('is exported as its page answers it, with its filters and in the language that is asked for', async () => {
     const app = await newApplication(client)
     const deviceNo = newSerial()
@@ -89,6 +80,7 @@ describe('pageRefusals', () => {
     await refusalsOf(app, 2)
     const options = { token: app.token, headers: { 'accept-language': 'zh' } }
     const { list } = expectSuccess(await client.call(pageRefusals, { deviceNo }, options))
+    expect(list[0]?.errors?.[0]?.reason).toMatch(/^必须/)
     const query = { kind: 'refusals', format: 'ndjson', deviceNo }
     const { text } = await client.call(createExport, query, options)
     expect(
@@ -193,22 +185,6 @@ describe('pageRefusals', () => {
       'code',
       'timeFrom',
     ])
-  })
-
-  test('goes on by cursor', async () => {
-    const app = await newApplication(client)
-    for (let id = 1; id <= 5; id++) await client.call(updateSite, { id }, { token: app.token })
-    await refusalsOf(app, 5)
-    const seen: (string | null)[] = []
-    let cursor: string | null = ''
-    while (cursor !== null) {
-      const query: Record<string, unknown> = { pageSize: 2, cursor }
-      const page = expectSuccess(await client.call(pageRefusals, query, { token: app.token }))
-      expect([page.total, page.totalIsExact]).toEqual([5, true])
-      seen.push(...page.list.map((row) => row.subject))
-      cursor = page.nextCursor
-    }
-    expect(seen).toEqual(['5', '4', '3', '2', '1'])
   })
 
   test('lists a refused file under the application that its query names', async () => {

@@ -123,12 +123,6 @@ describe('getRegion', () => {
     for (const [code, parentCode] of sample) expect((await detail(code)).parentCode).toBe(parentCode)
   })
 
-  test('has the names that a device shows for the same codes', async () => {
-    const { deviceBattery } = expectSuccess(await client.call(createDevice, deviceBody(appId), { token }))
-    expect((await detail(deviceBattery.districtCode)).name).toBe(deviceBattery.districtName as string)
-    expect((await detail(deviceBattery.cityCode)).name).toBe(deviceBattery.cityName as string)
-  })
-
   test('wants a code, and refuses one that the table does not have in the caller’s language', async () => {
     expectFaults(await client.call(getRegion, {}, { token }), ['code'])
     expectFaults(await client.call(getRegion, { code: '' }, { token }), ['code'])

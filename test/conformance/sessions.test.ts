@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createApplication, pageApplications } from '../../src/applications/contract.ts'
+import { createApplication } from '../../src/applications/contract.ts'
 import { changePassword, updateOperator } from '../../src/people/operators/contract.ts'
 import { createSession, deleteSession, getSession, pageSessions } from '../../src/people/sessions/contract.ts'
 import { cookieOf, newPassword, newPerson, signIn } from '../people.ts'
@@ -83,7 +83,7 @@ describe('createSession', () => {
 
   test('forgets wrong guesses once the password was right', async () => {
     const person = await newPerson(client, 'viewer')
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < 2; round++) {
       for (let index = 0; index < 6; index++) {
         expectRefusal(await client.call(createSession, { name: person.name, password: 'wrong again' }), 'signInFailed')
       }
@@ -194,12 +194,6 @@ describe('a session', () => {
       expectRefusal(await sessionOf({ cookie: made }), 'tokenInvalid')
     }
     expectSuccess(await sessionOf({ cookie: `theme=dark; ${cookie}; lang=zh` }))
-  })
-
-  test('may read but not write for a viewer', async () => {
-    const headers = await signIn(client, await newPerson(client, 'viewer'))
-    expectSuccess(await client.call(pageApplications, {}, { headers }))
-    expectRefusal(await client.call(createApplication, { appName: 'x' }, { headers }), 'notPermitted')
   })
 })
 

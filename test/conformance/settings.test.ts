@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { getApplication } from '../../src/applications/contract.ts'
 import { saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
+import { saveBillingRule } from '../../src/billing-rules/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { deleteDeviceInventory, importDeviceInventory } from '../../src/devices/inventory/contract.ts'
 import { saveDeviceModel } from '../../src/devices/models/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
+import { schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
 import {
   Client,
   deviceBody,
@@ -15,7 +17,7 @@ import {
   startService,
   takeOffline,
 } from '../harness.ts'
-import { expectFaults, expectNow, expectRefusal, expectSuccess } from './support.ts'
+import { expectFaults, expectNow, expectRefusal, expectSuccess, onePeriod } from './support.ts'
 
 const timeZone = 'America/St_Johns'
 
@@ -114,5 +116,16 @@ describe.skipIf(process.env.FORECOURT_BASE_URL !== undefined)('a service of othe
     expectNow(expectSuccess(await client.call(saveSite, siteBody(appId), { token })).createTime, timeZone)
     const body = deviceBody(appId, { deviceNo: await stock() })
     expectNow(expectSuccess(await client.call(createDevice, body, { token })).createTime, timeZone)
+  })
+
+  test('a local moment that the clocks repeat is its first occurrence, and one that they skip is refused', async () => {
+    const { appId, token } = await newApplication(client)
+    const terms = { ruleName: 'rule', ruleType: 1, periods: onePeriod }
+    const { id } = expectSuccess(await client.call(saveBillingRule, { appId, ...terms }, { token }))
+    const ask = (effectiveTime: string) =>
+      client.call(schedulePriceChange, { appId, effectiveTime, billingRuleId: id, periods: onePeriod }, { token })
+    expectFaults(await ask('2027-03-14 02:30:00'), ['effectiveTime'])
+    expect(expectSuccess(await ask('2027-03-14 03:00:00')).effectiveAt).toBe('2027-03-14T05:30:00.000Z')
+    expect(expectSuccess(await ask('2027-11-07 01:30:00')).effectiveAt).toBe('2027-11-07T04:00:00.000Z')
   })
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { deleteSite, pageSites, type SiteRecord, updateSite } from '../../src/sites/contract.ts'
 import { newApplication, type TestApplication } from '../harness.ts'
-import { client, expectFaults, expectRefusal, expectSuccess, newRule, saveSiteOf } from './support.ts'
+import { client, expectFaults, expectSuccess, newRule, saveSiteOf } from './support.ts'
 
 async function newSite(application: TestApplication, members: Record<string, unknown> = {}): Promise<SiteRecord> {
   return expectSuccess(await saveSiteOf(application, members))
@@ -65,13 +65,6 @@ test('pageSites finds sites by the codes of their region', async () => {
   expect(await found({ districtCode: '360103' })).toEqual(namesOf(west))
   expect(await found({ provinceCode: '110000', districtCode: '360103' })).toEqual([])
   expect(await found({ provinceCode: '36' })).toEqual([])
-})
-
-test('pageSites finds the sites that name a billing rule in any of the three fields', async () => {
-  expect(await found({ billingRuleId: fast })).toEqual(namesOf(west, north))
-  expect(await found({ billingRuleId: slow })).toEqual(namesOf(south))
-  expect(await found({ billingRuleId: occupancy })).toEqual(namesOf(lake))
-  expect(await found({ billingRuleId: 0 })).toEqual([])
 })
 
 test('pageSites finds the sites within a box, its edges included, and never one without coordinates', async () => {
@@ -145,13 +138,4 @@ test('pageSites shows a changed site as it is, in its place, and a deleted one n
   expectSuccess(await client.call(deleteSite, { id: second.id }, { token }))
   const page = expectSuccess(await client.call(pageSites, {}, { token }))
   expect(page).toMatchObject({ list: [third, changed], total: 2 })
-})
-
-test('pageSites is of one application: its own, or the one that an operator names', async () => {
-  const stranger = await newApplication(client)
-  expect(expectSuccess(await client.call(pageSites, {}, { token: stranger.token })).list).toEqual([])
-  const foreign = await client.call(pageSites, { appId: owner.appId }, { token: stranger.token })
-  expectRefusal(foreign, 'notPermitted')
-  expect(expectSuccess(await client.operate(pageSites, { appId: owner.appId })).total).toBe(4)
-  expectRefusal(await client.operate(pageSites, { appId: 'no-such-application' }), 'applicationNotFound')
 })

@@ -29,7 +29,7 @@ import {
 const from = (moment: string, seconds: number) =>
   new Date(new Date(moment).getTime() + seconds * 1000).toISOString().replace('.000', '')
 
-test('prices of a site answer the rules that it names, with their terms, since it was made', async () => {
+test.concurrent('prices of a site answer the rules that it names, with their terms, since it was made', async () => {
   const application = await newApplication(client)
   const [fast, occupancy] = [await newRule(application, 1), await newRule(application, 3)]
   const named = { fastChargeBillRuleId: fast, placeholderBillRuleId: occupancy }
@@ -62,7 +62,7 @@ test('prices of a site answer the rules that it names, with their terms, since i
   expectRefusal(await askPrices(await newApplication(client), site.id), 'siteNotFound')
 })
 
-test('prices of a moment of the future tell what waits, and of the past what was, exact to the second', async () => {
+test.concurrent('prices of a moment of the future tell what waits, and of the past what was, exact to the second', async () => {
   const application = await newApplication(client)
   const { appId, token } = application
   const [rule, other] = [await newRule(application, 1), await newRule(application, 1)]
@@ -107,7 +107,7 @@ test('prices of a moment of the future tell what waits, and of the past what was
   expect(await fastAt(later)).toMatchObject({ ...afterwards, untilAt: null })
 })
 
-test('prices remember updates of the rule and of the site, undo, and rules that are deleted', async () => {
+test.concurrent('prices remember updates of the rule and of the site, undo, and rules that are deleted', async () => {
   const application = await newApplication(client)
   const { appId, token } = application
   const [rule, other] = [await newRule(application, 1), await newRule(application, 1)]
@@ -153,7 +153,7 @@ test('prices remember updates of the rule and of the site, undo, and rules that 
   expectRefusal(await askPrices(application, site), 'siteNotFound')
 })
 
-test('the period that holds at a time of day is one of the periods', async () => {
+test.concurrent('the period that holds at a time of day is one of the periods', async () => {
   const application = await newApplication(client)
   const rule = await newRule(application, 2)
   const site = expectSuccess(await saveSiteOf(application, { rushingBillRuleId: rule })).id

@@ -2,22 +2,24 @@ import { describe, expect, test } from 'bun:test'
 import { applicationSorts, pageApplications } from '../../src/applications/contract.ts'
 import { pageBillingRules, ruleSorts, saveBillingRule } from '../../src/billing-rules/contract.ts'
 import { createExport } from '../../src/bulk/contract.ts'
-import { deviceSorts, pageDevices } from '../../src/devices/contract.ts'
+import { deviceSorts, getDevice, pageDevices } from '../../src/devices/contract.ts'
+import { getDeviceHistory, transferDevice } from '../../src/devices/ownership/contract.ts'
 import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { pageSites, siteSorts } from '../../src/sites/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
-import { type Answer, newApplication, newSerial } from '../harness.ts'
+import { type Answer, newApplication, newSerial, type TestApplication } from '../harness.ts'
 import { newPerson, signIn } from '../people.ts'
 import { untyped } from '../untyped.ts'
-import { client, createDeviceOf, expectFaults, expectSuccess, onePeriod, saveSiteOf } from './support.ts'
+import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess, onePeriod, saveSiteOf } from './support.ts'
 
-// `sort` and `order` of pages: over all applications alike, a total order, and the page's own order without them.
+// Pages over applications (contract §5): in their own order, by application and then newest first, and by `sort` and
+// `order`, over all applications alike and in a total order.
 
 const unique = newSerial('SORT')
 const applications = await Promise.all(
   ['b', 'B', 'ä'].map((name) => newApplication(client, { appName: `${unique} ${name}` })),
 )
-const [first, , third] = applications as [(typeof applications)[0], (typeof applications)[0], (typeof applications)[0]]
+const [first, second, third] = applications as [TestApplication, TestApplication, TestApplication]
 
 /**
  * The applications create in turn. Some names are equal, and their order is neither that of creation nor that of
@@ -48,6 +50,7 @@ interface Page {
 }
 
 const developer = await signIn(client, await newPerson(client, 'developer', [first.appId, third.appId]))
+const stranger = await signIn(client, await newPerson(client, 'developer', []))
 
 const byOne = (value: unknown, other: unknown) => {
   if (value === other) return 0
@@ -87,12 +90,40 @@ describe.each(pages)('$id', ({ operation, name, key, sorts }) => {
     return rows
   }
 
+  test.if(!isOfApplications)('without a sort answers the rows by application, newest first', async () => {
+    const filter = { [name]: unique.toLowerCase() }
+    const expectedOf = (apps: readonly TestApplication[]) =>
+      apps
+        .map(({ appId }) => appId)
+        .sort()
+        .flatMap((appId) => names.toReversed().map((each) => `${appId} ${unique} ${each}`))
+    const told = (list: Row[]) => list.map((row) => `${row.appId} ${row[name]}`)
+    for (const [index, expected] of [expectedOf(applications), expectedOf([first, third])].entries()) {
+      const ask = whose[index]?.ask ?? expect.unreachable()
+      expect(told(await walk(ask, { ...filter, pageSize: 4 }))).toEqual(expected)
+      const byNumber: Row[] = []
+      for (let pageNo = 1; byNumber.length < expected.length; pageNo++) {
+        const page = await read(ask({ ...filter, pageSize: 5, pageNo }))
+        expect([page.total, page.list.length > 0]).toEqual([expected.length, true])
+        byNumber.push(...page.list)
+      }
+      expect(told(byNumber)).toEqual(expected)
+    }
+    // Without a filter it is what is a caller’s own.
+    const own = async (as: object) => told((await read(client.call(operation, { pageSize: 100 }, as))).list)
+    expect(await own({ headers: developer })).toEqual(expectedOf([first, third]))
+    expect(await own({ token: second.token })).toEqual(expectedOf([second]))
+    expect(await own({ headers: stranger })).toEqual([])
+    const { nextCursor: cursor } = await read(client.call(operation, { pageSize: 1 }, { headers: developer }))
+    expectFaults(await client.call(operation, { cursor }, { headers: stranger }), ['cursor'])
+  })
+
   test.each(whose)('sorts the rows in $who by each member, up and down, on every page', async ({ ask }) => {
     const filter = { [name]: unique.toLowerCase() }
     const own = await read(ask({ ...filter, pageSize: 100 }))
     const keys = own.list.map((row) => row[key])
     for (const sort of sorts) {
-      const up = await walk(ask, { ...filter, sort, order: 'asc', pageSize: 4 })
+      const up = await walk(ask, { ...filter, sort, order: 'asc', pageSize: 7 })
       expect(up.map((row) => row[key]).toSorted()).toEqual(keys.toSorted())
       const values = up.map((row) => memberOf(row, sort))
       expect(values).toEqual(values.toSorted(byOne))
@@ -149,4 +180,28 @@ test('an export has an order of its own', async () => {
       expectFaults(await client.operate(untyped(createExport), query), [member])
     }
   }
+})
+
+test('a device is found without its application by who may see it, with its history', async () => {
+  const { deviceNo } = expectSuccess(await createDeviceOf(second))
+  const find = (headers: Record<string, string>) => client.call(getDevice, { deviceNo }, { headers })
+  const historyOf = async (headers: Record<string, string>) => client.call(getDeviceHistory, { deviceNo }, { headers })
+  const operator = { authorization: `Bearer ${client.operatorKey}` }
+  expect(expectSuccess(await find(operator))).toMatchObject({ deviceNo, appId: second.appId })
+  expect((await find(operator)).headers.get('etag')).not.toBeNull()
+  for (const headers of [developer, stranger, { authorization: `Bearer ${first.token}` }]) {
+    expectRefusal(await find(headers), 'deviceNotFound')
+    expectRefusal(await historyOf(headers), 'deviceNotFound')
+  }
+  for (const targetAppId of [first.appId, third.appId, second.appId]) {
+    expectSuccess(await client.operate(transferDevice, { deviceNo, targetAppId, reason: 'moved' }))
+    const seen = await find(developer)
+    if (targetAppId === second.appId) expectRefusal(seen, 'deviceNotFound')
+    else expect(expectSuccess(seen).appId).toBe(targetAppId)
+  }
+  const holders = async (headers: Record<string, string>) =>
+    expectSuccess(await historyOf(headers)).list.map(({ appId }) => appId)
+  expect(await holders(operator)).toEqual([second.appId, third.appId, first.appId, second.appId])
+  expect(await holders(developer)).toEqual([third.appId, first.appId])
+  expectRefusal(await historyOf(stranger), 'deviceNotFound')
 })

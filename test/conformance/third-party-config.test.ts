@@ -5,7 +5,7 @@ import {
   saveThirdPartyConfig,
 } from '../../src/applications/third-party-config/contract.ts'
 import { eventTypes } from '../../src/vocabulary/event-types.ts'
-import { newApplication, type TestApplication, takeOffline } from '../harness.ts'
+import type { TestApplication } from '../harness.ts'
 import {
   client,
   expectFaults,
@@ -13,10 +13,8 @@ import {
   expectRefusal,
   expectSuccess,
   newBareApplication,
-  newIdleApplication,
   saveSiteOf,
 } from './support.ts'
-import { neverText, notGiven, storedAsSent } from './texts.ts'
 
 const recordMembers = [
   'appId',
@@ -81,35 +79,10 @@ test('the callback secret is shown when it is made, and not when the configurati
   expect(again.text).not.toContain(String(callbackSecret))
 })
 
-test('two applications have different callback secrets', async () => {
-  const [one, two] = await Promise.all([newBareApplication(), newBareApplication()])
-  const [first, second] = [expectSuccess(await save(one)), expectSuccess(await save(two))]
-  expect(first.callbackSecret).not.toBe(second.callbackSecret)
-})
-
 test('a refused configuration makes none: sites stay refused', async () => {
   const application = await newBareApplication()
   expectFaults(await save(application, { callbackUrl: 'http://example.com' }), ['callbackUrl'])
   expectRefusal(await saveSiteOf(application), 'thirdPartyConfigMissing')
-})
-
-test('a refused configuration leaves the one that there is', async () => {
-  const application = await newBareApplication()
-  expectSuccess(await save(application, { operatorName: 'First' }))
-  const before = await detail(application)
-  expectFaults(await save(application, { operatorName: 'Second', callbackUrl: 'nonsense' }), ['callbackUrl'])
-  expect(await detail(application)).toEqual(before)
-})
-
-test('an operatorName has 1 to 64 characters and is stored as it is sent', async () => {
-  const application = await newBareApplication()
-  for (const operatorName of storedAsSent({ max: 64 })) {
-    expectSuccess(await save(application, { operatorName }))
-    expect((await detail(application)).operatorName).toBe(operatorName)
-  }
-  for (const operatorName of [...neverText({ max: 64 }), ...notGiven]) {
-    expectFaults(await save(application, { operatorName }), ['operatorName'])
-  }
 })
 
 test('an operatorId is 9 letters or digits, or not given', async () => {
@@ -160,38 +133,10 @@ test('every unknown callback event is named by its place', async () => {
   ])
 })
 
-test('every faulty member is named at once, with the callback URL’s length', async () => {
-  const application = await newBareApplication()
-  const faulty = {
-    operatorName: ' ',
-    operatorId: 'x',
-    callbackUrl: `https://example.com/${'x'.repeat(2029)}`,
-    callbackEvents: [],
-  }
-  expectFaults(await save(application, faulty), Object.keys(faulty))
-})
-
 test('the detail of an application without configuration is thirdPartyConfigMissing', async () => {
   const { appId, token } = await newBareApplication()
   expectRefusal(await client.call(getThirdPartyConfig, { appId }, { token }), 'thirdPartyConfigMissing')
-})
-
-test('an application sees and changes only its own configuration', async () => {
-  const [application, other] = await Promise.all([newApplication(client), newApplication(client)])
-  for (const appId of [other.appId, 'no-such-application']) {
-    expectRefusal(await save({ ...application, appId }), 'notPermitted')
-    expectRefusal(await client.call(getThirdPartyConfig, { appId }, { token: application.token }), 'notPermitted')
-  }
-  expect((await detail(other)).operatorName).toBe('Test operator')
-})
-
-test('an operator names the application, and an unknown one is applicationNotFound', async () => {
-  const { appId } = await newIdleApplication()
-  expectSuccess(await client.operate(saveThirdPartyConfig, { appId, operatorName: 'By an operator' }))
-  expect(expectSuccess(await client.operate(getThirdPartyConfig, { appId })).operatorName).toBe('By an operator')
-  const unknown = { appId: 'no-such-application', operatorName: 'x' }
-  expectRefusal(await client.operate(saveThirdPartyConfig, unknown), 'applicationNotFound')
-  expectRefusal(await client.operate(getThirdPartyConfig, { appId: unknown.appId }), 'applicationNotFound')
+  expectRefusal(await client.call(rotateCallbackSecret, { appId }, { token }), 'thirdPartyConfigMissing')
 })
 
 test('a rotated callback secret is shown once, and everything else stays', async () => {
@@ -204,48 +149,6 @@ test('a rotated callback secret is shown once, and everything else stays', async
   expect(await detail(application)).toEqual({ ...rotated, callbackSecret: null })
   const again = expectSuccess(await client.operate(rotateCallbackSecret, { appId: application.appId }))
   expect(again.callbackSecret).not.toBe(rotated.callbackSecret)
-})
-
-test('a callback secret is rotated only for oneself, and only where there is one', async () => {
-  const [application, bare] = [await newApplication(client), await newBareApplication()]
-  const { appId, token } = application
-  expectRefusal(await client.call(rotateCallbackSecret, {}, { token: bare.token }), 'thirdPartyConfigMissing')
-  expectRefusal(await client.call(rotateCallbackSecret, { appId }, { token: bare.token }), 'notPermitted')
-  expectFaults(await client.operate(rotateCallbackSecret, {}), ['appId'])
-  expectRefusal(await client.operate(rotateCallbackSecret, { appId: 'no-such-application' }), 'applicationNotFound')
-  expectSuccess(await client.call(rotateCallbackSecret, { appId }, { token }))
-})
-
-test('an application may leave out its own appId in the detail, an operator may not', async () => {
-  const { appId, token } = await newApplication(client)
-  expect(expectSuccess(await client.call(getThirdPartyConfig, {}, { token })).appId).toBe(appId)
-  expectFaults(await client.operate(getThirdPartyConfig, {}), ['appId'])
-})
-
-test('a save with If-Match replaces only the configuration that was read', async () => {
-  const application = await newBareApplication()
-  const { appId, token } = application
-  const saveIf = (operatorName: string, ifMatch: string) =>
-    client.call(saveThirdPartyConfig, { appId, operatorName }, { token, headers: { 'if-match': ifMatch } })
-  // No configuration is saved yet, so no value of If-Match can match.
-  for (const none of ['*', '"x"']) expectRefusal(await saveIf('First', none), 'preconditionFailed')
-  const saved = await save(application, { operatorName: 'First' })
-  const etag = saved.headers.get('etag') ?? ''
-  expect(etag).toMatch(/^"[\w-]{22}"$/)
-  const read = await client.call(getThirdPartyConfig, { appId }, { token })
-  expect(read.headers.get('etag')).toBe(etag)
-  const second = await saveIf('Second', etag)
-  expect(expectSuccess(second).operatorName).toBe('Second')
-  expectRefusal(await saveIf('Third', etag), 'preconditionFailed')
-  expect((await detail(application)).operatorName).toBe('Second')
-  expectSuccess(await saveIf('Third', second.headers.get('etag') ?? ''))
-  expectSuccess(await saveIf('Fourth', '*'))
-})
-
-test('an offline application can make its configuration', async () => {
-  const application = await newBareApplication()
-  await takeOffline(client, application.appId)
-  expectSuccess(await save(application))
 })
 
 test('a callback that is added later gets a secret that is shown then', async () => {

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import * as oauth from 'oauth4webapi'
-import { freezeApplication, rotateApplicationSecret, unfreezeApplication } from '../../src/applications/contract.ts'
+import { freezeApplication } from '../../src/applications/contract.ts'
 import { issueToken, revokeToken } from '../../src/applications/tokens/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
-import { deviceBody, newApplication, newToken, shownSecret, type TestApplication } from '../harness.ts'
+import { deviceBody, newApplication, newToken, type TestApplication } from '../harness.ts'
 import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess, withinOneSecond } from './support.ts'
 
 /** Sends an invalid body: code 10001 means that the token was accepted, and nothing is created. */
@@ -25,46 +25,6 @@ test('a token that is used all the time stops within 1 s of a freeze', async () 
   expectRefusal(await tryToken(token), 'applicationFrozen')
 })
 
-test('a token that was not used before a freeze does not work after it', async () => {
-  const { appId, token } = await newApplication(client)
-  expectSuccess(await client.operate(freezeApplication, { appId, reason: 'test' }))
-  expectRefusal(await withinOneSecond(() => tryToken(token), 10005), 'applicationFrozen')
-})
-
-test('an application whose freeze is lifted works again', async () => {
-  const { appId, appSecret, token } = await newApplication(client)
-  expectSuccess(await client.operate(freezeApplication, { appId, reason: 'test' }))
-  await withinOneSecond(() => tryToken(token), 10005)
-  expectSuccess(await client.operate(unfreezeApplication, { appId }))
-  const fresh = await newToken(client, appId, appSecret)
-  await withinOneSecond(() => tryToken(fresh), tokenWorks)
-  expectSuccess(await createDeviceOf({ appId, appSecret, token: fresh }))
-})
-
-test('a rotated secret stops the old tokens and the old secret within 1 s, and the new secret works', async () => {
-  const { appId, appSecret, token } = await newApplication(client)
-  expect((await tryToken(token)).code).toBe(tokenWorks)
-  const rotated = expectSuccess(await client.operate(rotateApplicationSecret, { appId }))
-  expect(rotated.appSecret).not.toBe(appSecret)
-  expectRefusal(await withinOneSecond(() => tryToken(token), 10002), 'tokenInvalid')
-  const credentials = { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }
-  expectRefusal(await client.call(issueToken, credentials), 'clientInvalid', { beside: ['error', 'error_description'] })
-  const secret = shownSecret(rotated.appSecret)
-  const fresh = await newToken(client, appId, secret)
-  expectSuccess(await createDeviceOf({ appId, appSecret: secret, token: fresh }))
-})
-
-test('a freeze and a rotation of one application leave another’s tokens alone', async () => {
-  const [application, frozen, rotated] = await Promise.all([
-    newApplication(client),
-    newApplication(client),
-    newApplication(client),
-  ])
-  expectSuccess(await client.operate(freezeApplication, { appId: frozen.appId, reason: 'test' }))
-  expectSuccess(await client.operate(rotateApplicationSecret, { appId: rotated.appId }))
-  expectSuccess(await createDeviceOf(application))
-})
-
 test('a revoked token stops within 1 s, and the client’s other tokens go on', async () => {
   const application = await newApplication(client)
   const second = await newToken(client, application.appId, application.appSecret)
@@ -73,26 +33,6 @@ test('a revoked token stops within 1 s, and the client’s other tokens go on', 
   expectSuccess(await revoke(application, { token: application.token }))
   expectRefusal(await withinOneSecond(() => tryToken(application.token), 10002), 'tokenInvalid')
   expectSuccess(await client.call(createDevice, deviceBody(application.appId), { token: second }))
-})
-
-test('a token that was never used can be revoked', async () => {
-  const application = await newApplication(client)
-  expectSuccess(await revoke(application, { token: application.token, token_type_hint: 'access_token' }))
-  expectRefusal(await withinOneSecond(() => tryToken(application.token), 10002), 'tokenInvalid')
-})
-
-test('a token can be revoked by form and HTTP Basic', async () => {
-  const { appId, appSecret, token } = await newApplication(client)
-  const answer = await client.send(revokeToken.path, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/x-www-form-urlencoded',
-      authorization: `Basic ${btoa(`${appId}:${appSecret}`)}`,
-    },
-    body: new URLSearchParams({ token }).toString(),
-  })
-  expectSuccess(answer)
-  expectRefusal(await withinOneSecond(() => tryToken(token), 10002), 'tokenInvalid')
 })
 
 test('revoking a token that is unknown, revoked already or no token at all is a success (RFC 7009 §2.2)', async () => {

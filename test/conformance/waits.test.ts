@@ -1,18 +1,14 @@
 import { expect, test } from 'bun:test'
 import { updateApplication } from '../../src/applications/contract.ts'
-import { revokeToken } from '../../src/applications/tokens/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
-import { saveSite } from '../../src/sites/contract.ts'
-import { deviceBody, newApplication, newToken, siteBody } from '../harness.ts'
+import { newApplication, newToken } from '../harness.ts'
 import {
-  bearer,
   client,
   createDeviceOf,
   expectFaults,
   expectRefusal,
   expectSuccess,
   newIdleApplication,
-  post,
   RawConnection,
 } from './support.ts'
 
@@ -69,38 +65,6 @@ test.concurrent('a body that never arrives is refused in the end, and others are
   expectFaults(await refused, ['body'], 'invalidRequest', { status: 408 })
   silent.close()
 })
-
-test.concurrent('another client cannot revoke a token', async () => {
-  const [application, other] = await Promise.all([newApplication(client), newApplication(client)])
-  expectSuccess(
-    await client.call(revokeToken, {
-      client_id: other.appId,
-      client_secret: other.appSecret,
-      token: application.token,
-    }),
-  )
-  await Bun.sleep(1000)
-  expectSuccess(await createDeviceOf(application))
-})
-
-for (const { operation, body } of [
-  { operation: createDevice, body: deviceBody },
-  { operation: saveSite, body: siteBody },
-]) {
-  test.concurrent(`${operation.id} with the same key and body gets the first answer again, byte for byte, also later`, async () => {
-    const { appId, token } = await newApplication(client)
-    const sent = JSON.stringify(body(appId))
-    const headers = { ...bearer(token), 'idempotency-key': 'key' }
-    const first = await post(operation.path, sent, headers)
-    expectSuccess(first)
-    await Bun.sleep(1100)
-    for (const _ of [1, 2, 3]) {
-      const again = await post(operation.path, sent, headers)
-      expectSuccess(again)
-      expect(again.text).toBe(first.text)
-    }
-  })
-}
 
 test.concurrent('after Retry-After the application is admitted again', async () => {
   const application = await newApplication(client, { rateLimitPerSecond: 2 })

@@ -107,7 +107,7 @@ export async function appliedPriceChange(world: World): Promise<number> {
 export const fileOf = (serials: readonly string[]) =>
   serials.map((deviceNo) => `${JSON.stringify({ ...deviceBody('x'), appId: undefined, deviceNo })}\n`).join('')
 
-async function newImport({ client, owner }: Makers): Promise<number> {
+export async function newImport({ client, owner }: Makers): Promise<number> {
   const input = { appId: owner.appId, kind: 'devices', file: fileOf([newSerial(), newSerial()]) }
   const { id } = await made(client.call(createImport, input, inNdjson(owner)))
   const isOver = async () => (await made(client.call(getImport, { appId: owner.appId, id }, owner))).status > 2
@@ -122,7 +122,7 @@ export const actOn = (deviceNo: string) => ({
   set: { tag: newSerial('tag') },
 })
 
-async function newAct({ client, owner }: Makers): Promise<number> {
+export async function newAct({ client, owner }: Makers): Promise<number> {
   const { id } = (await made(
     client.call(createAct, { appId: owner.appId, ...actOn('no-such-device') }, owner),
   )) as ActRecord

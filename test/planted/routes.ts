@@ -42,7 +42,7 @@ export const routes: readonly Fault[] = [
     file: 'src/devices/ownership/routes.ts',
     find: "appId, ifMatch: header('if-match'), idempotency",
     replace: 'appId, ifMatch: null, idempotency',
-    foundBy: ['test/conformance/device-ownership.test.ts'],
+    foundBy: ['test/conformance/if-match.test.ts'],
   },
   {
     name: 'sites and devices are suggested within 5 km by default',
@@ -56,7 +56,7 @@ export const routes: readonly Fault[] = [
     file: 'src/devices/state/routes.ts',
     find: "isCompared: time !== 'now' }",
     replace: 'isCompared: false }',
-    foundBy: ['test/conformance/device-state.test.ts', 'test/conformance/report-sequences.test.ts'],
+    foundBy: ['test/conformance/device-state.test.ts'],
   },
   {
     name: 'a developer may import the inventory',
@@ -133,7 +133,7 @@ export const routes: readonly Fault[] = [
     file: 'src/http/batch.ts',
     find: "const language = preferredLanguage(header('accept-language'))",
     replace: 'const language = preferredLanguage(null)',
-    foundBy: ['test/conformance/device-batches.test.ts'],
+    foundBy: ['test/conformance/batches.test.ts'],
   },
   {
     name: 'the key of a batch keeps rows that a retry could still decide',
@@ -169,8 +169,8 @@ export const routes: readonly Fault[] = [
     find: 'caller.applications === null || caller.applications.has(appId)',
     replace: 'caller.applications === null || caller.applications.size > 0',
     foundBy: [
-      'test/conformance/across-applications.test.ts',
       'test/conformance/operators.test.ts',
+      'test/conformance/sorted-pages.test.ts',
       'test/isolation.test.ts',
     ],
   },

@@ -35,7 +35,7 @@ export const rules: readonly Fault[] = [
     file: 'src/devices/placement/writes.ts',
     find: "else if (ifMatch !== null) throw new Refusal('preconditionFailed')",
     replace: "else if (ifMatch !== null && ifMatch !== '*') throw new Refusal('preconditionFailed')",
-    foundBy: ['test/conformance/placements.test.ts'],
+    foundBy: ['test/conformance/if-match.test.ts'],
   },
   {
     name: 'a price change that is due is shown as scheduled until it is written down',

@@ -188,7 +188,7 @@ describe('the SDK', () => {
     await place.stop()
   })
 
-  test('fetches one token for all calls, and another when it ends before its time', async () => {
+  test.concurrent('fetches one token for all calls, and another when it ends before its time', async () => {
     const { appId, appSecret } = await newApplication(client)
     const place = standIn(() => undefined)
     const forecourt = new Forecourt({ baseUrl: `${place.url}/`, appId, appSecret })
@@ -206,7 +206,7 @@ describe('the SDK', () => {
     await place.stop()
   })
 
-  test('fetches a token anew before it ends', async () => {
+  test.concurrent('fetches a token anew before it ends', async () => {
     const { appId, appSecret } = await newApplication(client)
     let lifetime = 0.5
     const place = standIn(async (request) => {
@@ -246,14 +246,14 @@ describe('the SDK', () => {
     await place.stop()
   })
 
-  test('tries five times, waits as long as it is asked to, and gives up with what it was told', async () => {
+  test.concurrent('tries five times, waits as long as it is asked to, and gives up with what it was told', async () => {
     const place = standIn(() => refused(429, { 'retry-after': '0' }))
     const forecourt = new Forecourt({ baseUrl: place.url, token: 'any' })
     expect((await errorOf(forecourt.pageSites())).status).toBe(429)
     expect(place.requests).toHaveLength(5)
     await place.stop()
     // A proxy may write Retry-After as a date, in whole seconds: of two seconds, at least one is left.
-    for (const retryAfter of [() => '1', () => new Date(Date.now() + 2000).toUTCString()]) {
+    const waits = [() => '1', () => new Date(Date.now() + 2000).toUTCString()].map(async (retryAfter) => {
       const slow = standIn((_, nth) =>
         nth === 1 ? refused(503, { 'retry-after': retryAfter() }) : success({ list: [] }),
       )
@@ -261,7 +261,8 @@ describe('the SDK', () => {
       await new Forecourt({ baseUrl: slow.url, token: 'any' }).pageSites()
       expect(performance.now() - began).toBeGreaterThanOrEqual(1000)
       await slow.stop()
-    }
+    })
+    await Promise.all(waits)
   })
 
   test('tries five times in all to get a token, and does not wait for one after it is aborted', async () => {
@@ -283,7 +284,7 @@ describe('the SDK', () => {
   test('tells a service that is not there from a refusal', async () => {
     const place = standIn(() => undefined)
     await place.stop()
-    const error = await errorOf(new Forecourt({ baseUrl: place.url, token: 'any' }).pageSites())
+    const error = await errorOf(new Forecourt({ baseUrl: place.url, token: 'any', retries: 0 }).pageSites())
     expect(error).toMatchObject({ name: 'noAnswer', code: 0, status: 0, requestId: null })
     expect(error.message).toMatch(/^pageSites: no answer: /)
     expect(error.cause).toBeInstanceOf(Error)
@@ -477,7 +478,7 @@ describe('the SDK', () => {
         const types = []
         for await (const { type } of forecourt.pageEvents.all()) types.push(type)
         const again = await forecourt.getDevice({ deviceNo: 'none' }).catch(({ name, code }) => ({ name, code }))
-        const closed = new Forecourt({ baseUrl: 'http://127.0.0.1:3', token: 'any' })
+        const closed = new Forecourt({ baseUrl: 'http://127.0.0.1:3', token: 'any', retries: 0 })
         const { message } = await closed.pageSites().catch((error) => error)
         console.log(JSON.stringify({ types, again, message }))`
       const path = join(folder, `program-${newSerial()}.mjs`)
@@ -506,7 +507,7 @@ describe('pageEvents.stream', () => {
     return { events, abort, ended }
   }
 
-  test('yields what the feed lists, and throws the reason when it is aborted', async () => {
+  test.concurrent('yields what the feed lists, and throws the reason when it is aborted', async () => {
     const { appId, forecourt } = await newSdk()
     await forecourt.saveSite({ ...newSite(appId), siteName: 'a\u2028b' })
     const { events, abort, ended } = follow(forecourt, { afterId: 0, type: 'site.*' })
@@ -519,15 +520,15 @@ describe('pageEvents.stream', () => {
     await expect(ended).rejects.toThrow('enough')
   })
 
-  test('begins with the events from now on, and leaves its place when the loop is left', async () => {
+  test.concurrent('begins with the events from now on, and leaves its place when the loop is left', async () => {
     const { appId, forecourt } = await newSdk()
     // More often than an application has places.
-    for (let times = 0; times < 22; times++) {
+    for (let times = 0; times < 21; times++) {
       let isOver = false
       const saving = (async () => {
         // Again, where the stream begins later than the first site.
         while (!isOver) {
-          await Bun.sleep(50)
+          await Bun.sleep(20)
           if (!isOver) await forecourt.saveSite(newSite(appId))
         }
       })()
@@ -540,7 +541,7 @@ describe('pageEvents.stream', () => {
     }
   })
 
-  test('goes on from the last id when its token is revoked, with a new one', async () => {
+  test.concurrent('goes on from the last id when its token is revoked, with a new one', async () => {
     const { appId, appSecret, forecourt } = await newSdk()
     const tokens: string[] = []
     const watched = new Forecourt({
@@ -565,7 +566,7 @@ describe('pageEvents.stream', () => {
     expect(events.map(({ id }) => id)).toEqual((await forecourt.pageEvents({})).list.map(({ id }) => id))
   })
 
-  test('outlives its token again and again', async () => {
+  test.concurrent('outlives its token again and again', async () => {
     const { appId, appSecret } = await newApplication(client, { tokenLifetimeSeconds: 1 })
     const { events, abort } = follow(new Forecourt({ baseUrl, appId, appSecret }), { type: 'site.*', afterId: 0 })
     for (let count = 1; count <= 6; count++) {
@@ -576,7 +577,7 @@ describe('pageEvents.stream', () => {
     abort.abort()
   })
 
-  test('connects again after a broken connection and a refusal that passes, and misses nothing', async () => {
+  test.concurrent('connects again after a broken connection and a refusal that passes, and misses nothing', async () => {
     const { appId, appSecret, forecourt } = await newSdk()
     let streams = 0
     const server = standIn(async (request) => {
@@ -633,7 +634,7 @@ describe('pageEvents.stream', () => {
     expect(new Set(all.map(([, second]) => second)).size).toBe(20)
   })
 
-  test('throws what no retry can change', async () => {
+  test.concurrent('throws what no retry can change', async () => {
     const { appId, forecourt } = await newSdk()
     const { ended } = follow(forecourt)
     await Bun.sleep(300)
