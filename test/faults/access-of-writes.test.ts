@@ -1,19 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
 import type postgres from 'postgres'
 import type { ISql } from 'postgres'
 import { hashSecret } from '../../src/callers/credentials.ts'
-import { createOperatorKey } from '../../src/people/operators/contract.ts'
+import { createDevice, pageDevices } from '../../src/devices/contract.ts'
+import { createOperatorKey, deleteOperatorKey, updateOperator } from '../../src/people/operators/contract.ts'
+import { deleteSession } from '../../src/people/sessions/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
 import type { Call } from '../costs/calls.ts'
 import { measuredOf } from '../costs/operations.ts'
 import { makeWorld, measuredOrigin, type World } from '../costs/world.ts'
-import { type Answer, Client, newSerial, newToken, shownSecret } from '../harness.ts'
+import { type Answer, Client, deviceBody, newSerial, newToken, shownSecret } from '../harness.ts'
 import { newPerson, signIn } from '../people.ts'
 import { becomesTrue, isLong, type OwnDatabase, sleep, Workplace } from './support.ts'
 
-// Every write whose caller loses its access while the write waits for a lock is refused, and leaves nothing. A new operation
-// is tried by itself: its call is that of `test/costs/operations.ts`.
+// Every write whose caller loses its access while the write waits for a lock is refused, and leaves nothing; what a read that
+// waited has found is not told. A new operation is tried by itself: its call is that of `test/costs/operations.ts`.
 
 const place = new Workplace()
 let database: OwnDatabase
@@ -23,6 +26,8 @@ let world: World
 let holder: postgres.Sql
 let sql: postgres.Sql
 let letGo = () => {}
+/** An admin with a session, of which the callers are copies: to hash their passwords would take most of the time. */
+let original: { id: number; session: number; cookieName: string }
 let tests = 0
 let receiver: ReturnType<typeof Bun.serve>
 /** The tables whose rows come from requests alone. */
@@ -74,6 +79,10 @@ beforeAll(async () => {
     })
   ;[holder, sql] = [await keep(), await keep()]
   world = await makeWorld(client, sql, `http://127.0.0.1:${receiver.port}/`)
+  const { cookie } = await signIn(client, await newPerson(client, 'admin'))
+  const [cookieName = '', token = ''] = cookie.split('=')
+  const [row] = await sql`select id, operator_id from operator_session where token_hash = ${hashSecret(token)}`
+  original = { id: row?.operator_id, session: row?.id, cookieName }
   // Of a partitioned table without its partitions.
   const rows = await sql`
     select relname as name from pg_class
@@ -90,7 +99,7 @@ afterAll(async () => {
 /** How a caller loses its access, the refusal of a write that waits meanwhile, and by whom the write is sent. */
 interface Loss {
   code: number
-  by: 'application' | 'person' | 'key'
+  by: 'application' | 'person' | 'developer' | 'key'
   lose(tx: ISql, caller: Caller): Promise<unknown>
 }
 
@@ -134,6 +143,11 @@ const losses: Record<string, Loss> = {
     by: 'person',
     lose: (tx, { id }) => tx.unsafe(`update operator set role = 'viewer' where id = ${ofSession(id)}`),
   },
+  'the membership ends': {
+    code: 10003,
+    by: 'developer',
+    lose: (tx, { id }) => tx.unsafe(`delete from operator_application where operator_id = ${ofSession(id)}`),
+  },
   'the key is deleted': {
     code: 10002,
     by: 'key',
@@ -161,13 +175,28 @@ async function callerOf({ input, as }: Call, { by }: Loss, lowers: boolean): Pro
     if (isPlatforms || own?.appSecret === undefined) return undefined
     return { appId, headers: { authorization: `Bearer ${await newToken(client, appId, own.appSecret)}` }, id: 0 }
   }
-  const headers = await signIn(client, await newPerson(client, 'admin'))
-  if (by === 'person') return { appId, headers, id: await sessionOf(headers) }
+  if (by === 'developer') return isPlatforms || appId === '' ? undefined : { appId, ...(await newAccount(by, appId)) }
+  const { headers, id } = await newAccount('admin')
+  if (by === 'person') return { appId, headers, id }
   const made = await client.call(createOperatorKey, { name: newSerial('key'), role: 'admin' }, { headers })
   const key = { authorization: `Bearer ${shownSecret(made.data.operatorKey)}` }
   // The first use of a key is stored.
   await client.send('/api/platform/v1/application/page', { headers: key })
   return { appId, headers: key, id: made.data.id }
+}
+
+/** An account with a session. */
+async function newAccount(role: string, appId?: string) {
+  const token = randomBytes(32).toString('base64url')
+  const [account] = await sql`
+    insert into operator (name, role, password_hash, created_at)
+    select ${newSerial('person')}, ${role}, password_hash, now() from operator where id = ${original.id} returning id`
+  if (appId !== undefined) await sql`insert into operator_application values (${account?.id}, ${appId})`
+  const [session] = await sql`
+    insert into operator_session (token_hash, operator_id, address, method, created_at, seen_at, confirmed_at, expires_at)
+    select ${hashSecret(token)}, ${account?.id}, address, method, now(), now(), now(), expires_at
+    from operator_session where id = ${original.session} returning id`
+  return { headers: { cookie: `${original.cookieName}=${token}` }, id: session?.id as number }
 }
 
 /** The rows of all tables that requests write. */
@@ -187,7 +216,12 @@ const elsewhere = ['completeSignOn']
 const writes: readonly Operation[] = operations.filter(
   ({ id, callers, method }) => method === 'POST' && callers.length > 0 && ![...withoutRows, ...elsewhere].includes(id),
 )
-const kinds = Object.keys(losses)
+const ofDevelopers = 'the membership ends'
+const kinds = Object.keys(losses).filter((name) => name !== ofDevelopers)
+/** One write of each way to the database. */
+const writesOfDevelopers = 'createDevice updateDevice saveSite reportDeviceState unbindDevice saveBillingRule'.split(
+  ' ',
+)
 
 /** Locks all tables against writes; again when background work, which takes them in another order, met it in a deadlock. */
 async function lockAll(tx: ISql): Promise<void> {
@@ -205,15 +239,16 @@ async function lockAll(tx: ISql): Promise<void> {
   if (!(await becomesTrue(isLocked))) throw new Error('the tables were never free')
 }
 
-/** Calls an operation for a caller that loses its access while the call waits for its first lock. */
-async function callLosing(operation: Operation, { input, as }: Call, { code, lose }: Loss, caller: Caller) {
-  const headers = { ...as?.headers, ...caller.headers }
-  const testsBefore = tests
-  let answered: Answer<unknown> | undefined
-  const { asked, before } = await holder.begin(async (tx) => {
-    // All writes wait, and reads do not.
-    await lockAll(tx)
-    const asked = client.call(operation, input, { headers }).then((answer) => {
+/** Sends requests while a lock is held that they wait for, and takes something away before it is released. */
+async function whileWaiting<Answered>(
+  lock: (tx: ISql) => Promise<unknown>,
+  ask: () => Promise<Answered>,
+  lose: (tx: ISql) => Promise<unknown>,
+): Promise<Answered> {
+  let answered: Answered | undefined
+  const { asked } = await holder.begin(async (tx) => {
+    await lock(tx)
+    const asked = ask().then((answer) => {
       answered = answer
       return answer
     })
@@ -224,11 +259,27 @@ async function callLosing(operation: Operation, { input, as }: Call, { code, los
     if (!(await becomesTrue(waits))) throw new Error('the request never waited')
     // What waits may be the service's own work; and the caller's look-up is trusted for a moment.
     await sleep(70)
-    if (answered !== undefined) throw new Error(`the request did not wait: ${answered.text}`)
-    await lose(tx, caller)
-    return { asked, before: await rowsOf(tx) }
+    if (answered !== undefined) throw new Error(`the request did not wait: ${JSON.stringify(answered)}`)
+    await lose(tx)
+    return { asked }
   })
-  const answer = await asked
+  return asked
+}
+
+/** Calls an operation for a caller that loses its access while the call waits for its first lock. */
+async function callLosing(operation: Operation, { input, as }: Call, { code, lose }: Loss, caller: Caller) {
+  const headers = { ...as?.headers, ...caller.headers }
+  const testsBefore = tests
+  let before: Record<string, string> = {}
+  // All writes wait, and reads do not.
+  const answer: Answer<unknown> = await whileWaiting(
+    lockAll,
+    () => client.call(operation, input, { headers }),
+    async (tx) => {
+      await lose(tx, caller)
+      before = await rowsOf(tx)
+    },
+  )
   const rows = (answer.data as { results?: { code: number }[] } | null)?.results
   const codes = answer.code === 0 && rows ? rows.map((row) => row.code) : [answer.code]
   expect([...new Set(codes)], answer.text).toEqual([code])
@@ -237,28 +288,87 @@ async function callLosing(operation: Operation, { input, as }: Call, { code, los
 }
 
 describe('a write that waits is refused, and leaves nothing, when its caller loses its access', () => {
+  /** Returns false where no caller of this kind may make the call. */
+  async function loseAt(operation: Operation, name: string): Promise<boolean> {
+    const loss = losses[name] as Loss
+    // Calls of one person share a session, which the loss ends: so each has a client of its own.
+    const call = await measuredOf(operation.id).call({ ...world, client: new Client(client) })
+    const caller = await callerOf(call, loss, name === 'the role is lowered')
+    if (caller === undefined) return false
+    try {
+      await callLosing(operation, call, loss, caller)
+    } catch (error) {
+      throw new Error(`${name}: ${error}`)
+    } finally {
+      // A job that was to be cancelled stands in the way of the next one.
+      await sql`delete from import where status = 1 and lease_until = 'infinity'`
+      await sql`update application set status = 1, frozen_reason = null where app_id = ${caller.appId}`
+    }
+    return true
+  }
+
   // Each write meets one loss, and in the long run all.
-  test.each(writes.map((operation, at) => [operation.id, at] as const))('%s', async (id, at) => {
-    const operation = writes[at] as Operation
+  test.each(writes.map((operation, at) => [operation.id, at] as const))('%s', async (_, at) => {
     let tried = 0
     for (let number = 0; number < kinds.length && (tried === 0 || isLong); number++) {
-      const name = kinds[(at + number) % kinds.length] as string
-      const loss = losses[name] as Loss
-      // Calls of one person share a session, which the loss ends: so each has a client of its own.
-      const call = await measuredOf(id).call({ ...world, client: new Client(client) })
-      const caller = await callerOf(call, loss, name === 'the role is lowered')
-      if (caller === undefined) continue
-      tried++
-      try {
-        await callLosing(operation, call, loss, caller)
-      } catch (error) {
-        throw new Error(`${name}: ${error}`)
-      } finally {
-        // A job that was to be cancelled stands in the way of the next one.
-        await sql`delete from import where status = 1 and lease_until = 'infinity'`
-        await sql`update application set status = 1, frozen_reason = null where app_id = ${caller.appId}`
-      }
+      if (await loseAt(writes[at] as Operation, kinds[(at + number) % kinds.length] as string)) tried++
     }
     expect(tried).toBeGreaterThan(0)
   })
+
+  test.each(writesOfDevelopers)('%s of a developer', async (id) => {
+    expect(await loseAt(writes.find((one) => one.id === id) as Operation, ofDevelopers)).toBe(true)
+  })
+})
+
+const callerOfOwner = async (loss: string) =>
+  (await callerOf({ input: { appId: world.owner.appId } }, losses[loss] as Loss, false)) as Caller
+
+/** What reads are told of: the service's own changes, which it need not read from the database. */
+const noticed: [loss: string, code: number, lose: (caller: Caller) => Promise<unknown>][] = [
+  ['the session ends', 10002, ({ id }) => client.operate(deleteSession, { id })],
+  ['the key is deleted', 10002, ({ id }) => client.operate(deleteOperatorKey, { id })],
+  [
+    'the account is disabled',
+    10002,
+    async (caller) => client.operate(updateOperator, { ...(await ownerOf(caller)), status: 2 }),
+  ],
+  // A viewer may read what an admin may.
+  [
+    'the role is lowered',
+    0,
+    async (caller) => client.operate(updateOperator, { ...(await ownerOf(caller)), role: 'viewer' }),
+  ],
+]
+const ownerOf = async ({ id }: Caller) => ({
+  id: (await sql`select operator_id from operator_session where id = ${id}`)[0]?.operator_id,
+})
+
+test.each(noticed)('a read that waits is not answered when %s', async (name, code, lose) => {
+  const caller = await callerOfOwner(name)
+  const { appId, headers } = caller
+  const answers = await whileWaiting(
+    (tx) => tx`lock table device in access exclusive mode`,
+    () => Promise.all(Array.from({ length: 8 }, () => client.call(pageDevices, { appId }, { headers }))),
+    () => lose(caller),
+  )
+  expect(new Set(answers.map((answer) => answer.code))).toEqual(new Set([code]))
+})
+
+test('a write whose caller keeps its access is written, though it shares a batch with one of another', async () => {
+  const loss = losses['the session ends'] as Loss
+  const [gone, stays] = [await callerOfOwner('the session ends'), await callerOfOwner('the session ends')]
+  const { appId } = gone
+  const create = (headers: Record<string, string>) => client.call(createDevice, deviceBody(appId), { headers })
+  const answers = await whileWaiting(
+    (tx) => tx`select 1 from application_lock where app_id = ${appId} for update`,
+    async () => {
+      // The first waits alone; the others share the next batch.
+      const alone = create({ authorization: `Bearer ${client.operatorKey}` })
+      await sleep(50)
+      return Promise.all([alone, create(gone.headers), create(stays.headers)])
+    },
+    (tx) => loss.lose(tx, gone),
+  )
+  expect(answers.map(({ code }) => code)).toEqual([0, 10002, 0])
 })

@@ -1,16 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { verifyBackup } from '../../src/backup/format.ts'
 import { forecourt, startForecourt } from '../cli/support.ts'
 import { longTest } from '../long.ts'
 import { BackupBed, expectDone, expectRefused } from './backup-bed.ts'
-import type { Killed, KillOrder } from './killer.ts'
-import { atScale, seed, tell } from './support.ts'
+import { Striker } from './strikes.ts'
+import { atScale, tell } from './support.ts'
 
 // Backups and restores that are killed at any moment.
 
@@ -21,17 +17,11 @@ beforeAll(() => bed.start(), 120_000)
 afterAll(() => bed.clear(), 120_000)
 
 describe('killed', () => {
-  const rounds = atScale(2, 20)
-  let killer: ChildProcess
-  let nextKilled: () => Promise<Killed>
+  const rounds = atScale(1, 20)
+  const striker = new Striker()
   let source: Awaited<ReturnType<typeof newDatabase>>
 
   beforeAll(async () => {
-    killer = spawn(process.execPath, [join(import.meta.dirname, 'killer.ts'), String(seed)], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    })
-    const lines = createInterface(killer.stdout as NodeJS.ReadableStream)[Symbol.asyncIterator]()
-    nextKilled = () => lines.next().then(({ value }) => JSON.parse(value))
     source = await newDatabase('forecourt')
     await source.look(async (sql) => {
       await sql.unsafe(`
@@ -43,17 +33,12 @@ describe('killed', () => {
         from generate_series(1, 20000) as i`)
     })
   }, 60_000)
-  afterAll(async () => {
-    killer.stdin?.end()
-    await once(killer, 'exit')
-  }, 60_000)
+  afterAll(() => striker.end(), 60_000)
 
   /** Has the killer process kill a command at a random moment. Returns whether the command was still running. */
   async function killWithin(args: string[], env: Record<string, string>, withinMs: number): Promise<boolean> {
     const { child, ended } = startForecourt(args, env)
-    const order: KillOrder = { pids: [child.pid as number], withinMs }
-    killer.stdin?.write(`${JSON.stringify(order)}\n`)
-    await nextKilled()
+    await striker.kill([child.pid as number], withinMs)
     return (await ended).code === null
   }
 

@@ -1,34 +1,25 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import type postgres from 'postgres'
 import { createDevices } from '../../src/devices/contract.ts'
 import { saveSites } from '../../src/sites/contract.ts'
 import { Client, deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
-import type { KillOrder } from './killer.ts'
+import { Striker } from './strikes.ts'
 import { atScale, becomesTrue, type OwnDatabase, onDisk, seed, tell, Workplace } from './support.ts'
 
-const kills = atScale(2, 9)
+const kills = atScale(1, 9)
 const rows = 1000
 const place = new Workplace(onDisk)
 const said = `seed ${seed}`
-let killer: ChildProcess
-let nextKilled: () => Promise<unknown>
+let striker: Striker
 let database: OwnDatabase
 
 beforeAll(async () => {
-  killer = spawn(process.execPath, [join(import.meta.dirname, 'killer.ts'), String(seed)], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  const lines = createInterface(killer.stdout as NodeJS.ReadableStream)[Symbol.asyncIterator]()
-  nextKilled = () => lines.next()
+  striker = new Striker()
   database = await place.findDatabase()
 }, 120_000)
 afterAll(async () => {
-  killer.stdin?.end()
-  await once(killer, 'exit')
+  await striker.end()
   await place.clear()
 }, 120_000)
 
@@ -56,9 +47,7 @@ async function killMidBatch(app: TestApplication, body: string, key: string, ser
     const look = async (sql: postgres.Sql) => (await sql`select from device where app_id = ${app.appId} limit 1`).length
     await database.run((sql) => becomesTrue(async () => (await look(sql)) > 0))
   }
-  const order: KillOrder = { pids: [victim.process.pid as number], withinMs: isSoon ? 20 : 300 }
-  killer.stdin?.write(`${JSON.stringify(order)}\n`)
-  await Promise.all([nextKilled(), sending])
+  await Promise.all([striker.kill([victim.process.pid as number], isSoon ? 20 : 300), sending])
   if (victim.process.exitCode === null && victim.process.signalCode === null) await once(victim.process, 'exit')
   return (await readRecords(serials)).size
 }
@@ -74,7 +63,7 @@ test(`a batch with a key whose process is killed, ${kills} times, is there once 
     const devices = serials.map((deviceNo, index) => deviceBody(app.appId, { deviceNo, deviceName: `row ${index}` }))
     const body = JSON.stringify({ devices })
     const key = `killed-${kill}`
-    found.push(await killMidBatch(app, body, key, serials, kill % 3 > 0))
+    found.push(await killMidBatch(app, body, key, serials, kill % 3 < 2))
     const before = await readRecords(serials)
     const options = { token: app.token, headers: { 'idempotency-key': key } }
     const retried = await survivor.call(createDevices, body, options)

@@ -1,6 +1,6 @@
 import { createApplication, getApplication } from '../../src/applications/contract.ts'
 import { issueToken } from '../../src/applications/tokens/contract.ts'
-import { pageBillingRules } from '../../src/billing-rules/contract.ts'
+import { pageBillingRules, saveBillingRule } from '../../src/billing-rules/contract.ts'
 import { createDevice, getDevice, pageDevices, updateDevice } from '../../src/devices/contract.ts'
 import { unbindDevice } from '../../src/devices/ownership/contract.ts'
 import { reportDeviceState } from '../../src/devices/state/contract.ts'
@@ -11,6 +11,8 @@ import { getOverview } from '../../src/service/overview/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { type Answer, type Client, deviceBody, type Service, siteBody, type TestApplication } from '../harness.ts'
 import { becomesTrue } from './support.ts'
+
+const periods = [{ startTime: '00:00:00', electricityPrice: '0.5', servicePrice: '0.3' }]
 
 export type Operations = Record<string, () => Promise<Answer<unknown>>>
 
@@ -42,7 +44,9 @@ export async function everyOperation(
     pageBillingRules: () => client.call(pageBillingRules, {}, { token }),
     pageEvents: () => client.call(pageEvents, {}, { token }),
     getApplication: () => client.operate(getApplication, { appId }),
-    createApplication: () => client.operate(createApplication, { appName: 'test' }),
+    createApplication: () =>
+      client.operate(createApplication, { appName: 'test', thirdPartyConfig: { operatorName: 'Operator' } }),
+    saveBillingRule: () => client.call(saveBillingRule, { ruleName: text(), ruleType: 1, periods }, { token }),
     pageAudit: () => client.operate(pageAudit, {}),
     getOverview: () => client.operate(getOverview, {}),
     getMetrics: () => client.operate(getMetrics, {}),

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import type { Sql } from 'postgres'
 import { measureShares, p95 } from '../../bench/fair-shares.ts'
@@ -19,15 +19,17 @@ afterAll(() => place.clear(), 60_000)
 /** So long that a read which ends earlier than this must have been cancelled. */
 const statementTimeoutMs = 20_000
 
-async function start(env: Record<string, string>): Promise<{ database: OwnDatabase; service: Service }> {
-  const database = await place.findDatabase()
-  return { database, service: await place.startService({ env: { DATABASE_URL: database.url(), ...env } }) }
-}
+let database: OwnDatabase
+beforeAll(async () => {
+  database = await place.findDatabase()
+}, 60_000)
+
+const start = (env: Record<string, string>) => place.startService({ env: { DATABASE_URL: database.url(), ...env } })
 
 longTest(
   'beside one application’s searches, replays and hang-ups, another is refused nothing',
   async () => {
-    const { database, service } = await start({ FORECOURT_PRIVATE_CALLBACKS: 'allow' })
+    const service = await start({ FORECOURT_PRIVATE_CALLBACKS: 'allow' })
     const inGate = { sites: 10_000, events: 5_000, rounds: 2, seconds: 2 }
     const greed = atScale(inGate, { sites: 100_000, events: 40_000, rounds: 3, seconds: 8 })
     const { shares } = await database.run((sql) => measureShares(service, sql, greed))
@@ -37,13 +39,12 @@ longTest(
       expect(loadedMs.length, operation).toBeGreaterThan(10)
     }
     expect(await service.stop()).toBe(0)
-    await database.stop()
   },
   180_000,
 )
 
 test('an application reads twice at once, 128 more wait, and what nobody waits for is cancelled', async () => {
-  const { database, service } = await start({ FORECOURT_STATEMENT_TIMEOUT_MS: String(statementTimeoutMs) })
+  const service = await start({ FORECOURT_STATEMENT_TIMEOUT_MS: String(statementTimeoutMs) })
   const client = new Client(service)
   const [app, other] = [await newApplication(client), await newApplication(client)]
   await database.run(async (sql) => {
@@ -57,7 +58,7 @@ test('an application reads twice at once, 128 more wait, and what nobody waits f
     }
     expect(await becomesTrue(() => refused.length === 6), '130 of 136 are taken').toBe(true)
     expect(refused).toEqual(refused.map(() => '429 10007 1'))
-    expect(await becomesTrue(async () => (await readsUnderWay(database)) === 2), 'two are read').toBe(true)
+    expect(await becomesTrue(async () => (await readsUnderWay()) === 2), 'two are read').toBe(true)
     // Meanwhile other applications, operators and probes are still served.
     expect((await client.call(pageBillingRules, {}, { token: other.token })).status).toBe(200)
     expect((await client.operate(pageAudit, {})).status).toBe(200)
@@ -69,22 +70,21 @@ test('an application reads twice at once, 128 more wait, and what nobody waits f
     const release = await lockSites(sql)
     for (const path of [pageSites.path, `${createExport.path}?kind=sites`]) {
       const sockets = Array.from({ length: 20 }, () => hangingRead(service, path, app.token))
-      expect(await becomesTrue(async () => (await readsUnderWay(database)) === 2), `two of ${path}`).toBe(true)
+      expect(await becomesTrue(async () => (await readsUnderWay()) === 2), `two of ${path}`).toBe(true)
       for (const socket of sockets) socket.destroy()
-      expect(await becomesTrue(async () => (await readsUnderWay(database)) === 0), `none of ${path}`).toBe(true)
+      expect(await becomesTrue(async () => (await readsUnderWay()) === 0), `none of ${path}`).toBe(true)
     }
     const others = client.call(pageSites, {}, { token: other.token })
-    expect(await becomesTrue(async () => (await readsUnderWay(database)) === 1), 'there is room').toBe(true)
+    expect(await becomesTrue(async () => (await readsUnderWay()) === 1), 'there is room').toBe(true)
     await release()
     expect((await others).status).toBe(200)
   })
   expect((await client.call(pageSites, {}, { token: app.token })).status).toBe(200)
   expect(await service.stop()).toBe(0)
-  await database.stop()
 })
 
 test('however many ask whether the service is ready, the database is asked by few of them', async () => {
-  const { database, service } = await start({})
+  const service = await start({})
   // Many more than the service's own statements in this time.
   const probes = 2_000
   const commits = () =>
@@ -106,11 +106,10 @@ test('however many ask whether the service is ready, the database is asked by fe
   tell(`${probes} probes: ${asked} statements, the service's own of that time among them`)
   expect(asked).toBeLessThan(probes / 2)
   expect(await service.stop()).toBe(0)
-  await database.stop()
 })
 
 test('a service is not ready while it has all the requests that it takes under way', async () => {
-  const service = await place.startService({ env: { FORECOURT_MAX_REQUESTS: '1' } })
+  const service = await start({ FORECOURT_MAX_REQUESTS: '1' })
   const client = new Client(service)
   const app = await newApplication(client)
   const readiness = async () => {
@@ -136,7 +135,7 @@ test('a service is not ready while it has all the requests that it takes under w
 })
 
 test('an application that sends files without an end takes no other’s place', async () => {
-  const { database, service } = await start({})
+  const service = await start({})
   const client = new Client(service)
   const [app, other] = [await newApplication(client), await newApplication(client)]
   const { hostname, port } = new URL(service.url)
@@ -159,7 +158,6 @@ test('an application that sends files without an end takes no other’s place', 
   const again = () => client.call(createImport, { kind: 'devices', file: '' }, { token: app.token, headers })
   expect(await becomesTrue(async () => (await again()).status !== 429), 'their places are free').toBe(true)
   expect(await service.stop()).toBe(0)
-  await database.stop()
 })
 
 /** Blocks every read of sites until the returned function is called. */
@@ -190,7 +188,7 @@ function hangingRead(service: Service, path: string, token: string): Socket {
 }
 
 /** The number of reads of sites that the database is still executing. */
-async function readsUnderWay(database: OwnDatabase): Promise<number> {
+async function readsUnderWay(): Promise<number> {
   const [row] = await database.run(
     (sql) => sql`
     select count(*)::int as count from pg_stat_activity

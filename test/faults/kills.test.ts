@@ -1,12 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { findProcess } from '../../src/embedded/processes.ts'
 import { getReadiness } from '../../src/service/contract.ts'
 import { Client, newApplication, type Service, type TestApplication } from '../harness.ts'
-import type { Killed, KillOrder } from './killer.ts'
+import { Striker } from './strikes.ts'
 import {
   anyMoment,
   atScale,
@@ -24,7 +20,7 @@ import {
 } from './support.ts'
 import { type Create, contradictions, stored, totals, Writers } from './writers.ts'
 
-const kills = atScale(2, 20)
+const kills = atScale(1, 20)
 /** The limit, if none of the first kills interrupted a write. */
 const mostKills = kills * 5
 const place = new Workplace(onDisk)
@@ -32,19 +28,13 @@ const random = randomNumbers(seed)
 const said = `seed ${seed}`
 /** The writers of the running test. */
 const atWork: Writers[] = []
-let killer: ChildProcess
-let nextKilled: () => Promise<Killed>
+let striker: Striker
 
 beforeAll(() => {
-  killer = spawn(process.execPath, [join(import.meta.dirname, 'killer.ts'), String(seed)], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  const lines = createInterface(killer.stdout as NodeJS.ReadableStream)[Symbol.asyncIterator]()
-  nextKilled = () => lines.next().then(({ value }) => JSON.parse(value))
+  striker = new Striker()
 })
 afterAll(async () => {
-  killer.stdin?.end()
-  await once(killer, 'exit')
+  await striker.end()
   await place.clear()
 }, 120_000)
 
@@ -53,10 +43,8 @@ afterEach(() => {
 })
 
 /** Has the killer process kill these processes at a random moment, and waits until they have ended. */
-async function killSoon(pids: number[], withinMs: number): Promise<Killed> {
-  const order: KillOrder = { pids, withinMs }
-  killer.stdin?.write(`${JSON.stringify(order)}\n`)
-  const killed = await nextKilled()
+async function killSoon(pids: number[], withinMs: number): Promise<number[]> {
+  const killed = await striker.kill(pids, withinMs)
   expect(await becomesTrue(() => pids.every((pid) => findProcess(pid) === undefined)), said).toBe(true)
   return killed
 }
@@ -153,8 +141,8 @@ describe.each([
     const ledger = new Ledger(await newApplication(new Client(service)), service)
     while (ledger.killed < kills || (!ledger.isTold && ledger.killed < mostKills)) {
       await ledger.untilBusy()
-      const { pids } = await killSoon(victims(service), writingMs)
-      expect(pids, said).toEqual(victims(service))
+      const killed = await killSoon(victims(service), writingMs)
+      expect(killed, said).toEqual(victims(service))
       ledger.killed++
       ledger.writers.close()
       // In a fifth of the rounds, the next start is killed too.
@@ -197,8 +185,8 @@ test(`killing the database under a live server ${kills} times is told as 503, an
     // Kills the server alone, whose helper processes then end by themselves, or all of them, as the end of a container
     // does.
     const victims = random() < 0.5 ? [database.pid] : database.processes().map(({ pid }) => pid)
-    const { pids } = await killSoon(victims, writingMs)
-    expect(pids, said).toContain(database.pid)
+    const killed = await killSoon(victims, writingMs)
+    expect(killed, said).toContain(database.pid)
     ledger.killed++
     ledger.writers.close()
     const began = performance.now()

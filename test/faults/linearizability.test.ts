@@ -1,14 +1,45 @@
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { Client, hasOldestPostgres, newApplication, type Service } from '../harness.ts'
-import { contradiction, describeExchanges, judge } from '../linearizability/checker.ts'
+import { existsSync } from 'node:fs'
+import { getDeviceHistory } from '../../src/devices/ownership/contract.ts'
+import { saveSites } from '../../src/sites/contract.ts'
+import { Client, hasOldestPostgres, newApplication, type Service, siteBody } from '../harness.ts'
+import {
+  type Asked,
+  contradiction,
+  describeExchanges,
+  type Exchange,
+  judge,
+  type Model,
+  type Told,
+} from '../linearizability/checker.ts'
+import { serialsOf } from '../linearizability/device-subject.ts'
+import { type DeviceAnswer, type DeviceRequest, devices } from '../linearizability/devices.ts'
+import { newPricedSite, PricedSites, readOf } from '../linearizability/price-subject.ts'
+import { type PriceAnswer, type PriceRequest, prices } from '../linearizability/prices.ts'
 import { Recorder } from '../linearizability/recorder.ts'
 import { longTest } from '../long.ts'
+import { fakeClock, libfaketime } from './clocks.ts'
 import { type Host, startPair } from './replicated.ts'
-import { anyMoment, atScale, becomesTrue, randomNumbers, seed, sleep, standStill, tell, Workplace } from './support.ts'
+import {
+  anyMoment,
+  atScale,
+  becomesTrue,
+  type OwnDatabase,
+  randomNumbers,
+  seed,
+  sleep,
+  standStill,
+  tell,
+  Workplace,
+} from './support.ts'
 
 const place = new Workplace()
 const hosts: Host[] = []
+let database: OwnDatabase
+beforeAll(async () => {
+  database = await place.findDatabase()
+}, 120_000)
 afterAll(async () => {
   for (const host of hosts) host.signalAll('SIGKILL')
   await place.clear()
@@ -17,7 +48,7 @@ afterAll(async () => {
 const random = randomNumbers(seed)
 const operatorKey = randomBytes(24).toString('hex')
 
-/** Two service processes on one database; a killed one is started again at another address. */
+/** Service processes on one database; a killed one is started again at another address. */
 class Processes {
   readonly services: Service[] = []
   private readonly url: string
@@ -26,8 +57,8 @@ class Processes {
     this.url = url
   }
 
-  async start(): Promise<void> {
-    const env = { DATABASE_URL: this.url, FORECOURT_OPERATOR_KEY: operatorKey }
+  async start(more: Record<string, string> = {}): Promise<void> {
+    const env = { DATABASE_URL: this.url, FORECOURT_OPERATOR_KEY: operatorKey, ...more }
     this.services.push(await place.startService({ env }))
   }
 
@@ -41,60 +72,110 @@ class Processes {
   }
 }
 
-async function beginOn(url: string): Promise<{ processes: Processes; recorder: Recorder }> {
+const usual = { seed, patienceMs: 6000, pauseMs: 200 }
+type DeviceRecorder = Recorder<DeviceRequest, DeviceAnswer>
+
+async function beginOn(url: string): Promise<{ processes: Processes; recorder: DeviceRecorder }> {
   const processes = new Processes(url)
-  await processes.start()
-  await processes.start()
+  await Promise.all([processes.start(), processes.start()])
   const client = new Client(processes.one)
-  const apps = [await newApplication(client), await newApplication(client), await newApplication(client)]
-  const recorder = new Recorder({
-    addresses: () => processes.services.map((service) => service.url),
-    operatorKey,
-    apps,
-    clients: 10,
-    serials: 4,
-    exchangesOfASerial: 150,
-    seed,
-    patienceMs: 6000,
-    pauseMs: 200,
-  })
-  return { processes, recorder }
+  const apps = await Promise.all(
+    Array.from({ length: 3 }, async () => {
+      const app = await newApplication(client)
+      const sites = Array.from({ length: atScale(60, 600) }, () => ({ ...siteBody(''), appId: undefined }))
+      const { data } = await client.call(saveSites, { sites }, app)
+      return { ...app, sites: data.results.map((row) => (row.data as { id: number }).id) }
+    }),
+  )
+  const addresses = () => processes.services.map((service) => service.url)
+  const recording = { ...usual, addresses, clients: 10, objects: 4, exchangesOfAnObject: 150 }
+  return { processes, recorder: new Recorder(serialsOf(apps, operatorKey), recording) }
 }
 
 /** Waits for `count` more responses. */
-async function goesOn(recorder: Recorder, count: number, why: string): Promise<void> {
+async function goesOn(recorder: DeviceRecorder, count: number, why: string): Promise<void> {
   const before = recorder.answered
   expect(await becomesTrue(() => recorder.answered - before >= count), `answers ${why}`).toBe(true)
 }
 
-async function expectAnOrder(recorder: Recorder, rounds: number): Promise<void> {
+function expectOrders<State, Request extends Asked, Answer extends Told>(
+  model: Model<State, Request, Answer>,
+  { histories, answered, replayed, unknown, codes }: Recorder<Request, Answer>,
+  often: readonly string[],
+  moreThan: number,
+): void {
   const began = performance.now()
-  await recorder.finish()
-  const { answered, unknown, replayed, histories, codes } = recorder
-  tell(`${answered} answered (${replayed} replayed), ${unknown} unknown, ${histories.size} serials, ${rounds} faults`)
+  tell(`${answered} answered (${replayed} replayed), ${unknown} unknown, ${histories.size} objects`)
   tell(JSON.stringify(codes))
-  for (const [serial, history] of histories) {
-    const verdict = judge(history)
-    const told = verdict === 'has no order' ? contradiction(history) : history
-    expect(verdict, `${serial}: of ${history.length} exchanges\n${describeExchanges(told)}\n`).toBe('has an order')
+  for (const [object, history] of histories) {
+    const verdict = judge(model, history)
+    const told: readonly Exchange[] = verdict === 'has no order' ? contradiction(model, history) : history
+    expect(verdict, `${object}: of ${history.length} exchanges\n${describeExchanges(told)}\n`).toBe('has an order')
   }
   tell(`judged in ${Math.round(performance.now() - began)} ms`)
   // A run with fewer of these would prove little.
-  expect(replayed).toBeGreaterThan(10)
-  for (const told of ['create 0', 'create 20013', 'unbind 0', 'transfer 0', 'detail 0']) {
-    expect(codes[told], told).toBeGreaterThan(10)
+  expect(replayed).toBeGreaterThan(moreThan)
+  for (const told of often) expect(codes[told] ?? 0, told).toBeGreaterThan(moreThan)
+}
+
+async function expectAnOrder(recorder: DeviceRecorder, client: Client): Promise<void> {
+  await recorder.finish()
+  const often = ['create 0', 'create 20013', 'unbind 0', 'transfer 0', 'detail 0', 'place 0']
+  expectOrders(devices, recorder, often, 10)
+  for (const deviceNo of recorder.histories.keys()) {
+    const { data } = await client.operate(getDeviceHistory, { deviceNo })
+    // Newest first, and no binding begins before the older one has ended.
+    const moments = (data?.list ?? []).flatMap(({ boundAt, unboundAt }) => [unboundAt ?? '9999', boundAt])
+    expect(moments, `seed ${seed}`).toEqual(moments.toSorted().reverse())
   }
 }
 
 test(`two processes, one of them killed, answer as one that does one request after the other (seed ${seed})`, async () => {
-  const database = await place.findDatabase()
   const { processes, recorder } = await beginOn(database.url())
-  await goesOn(recorder, 500, 'before')
+  await goesOn(recorder, 350, 'before')
   await processes.killOne()
-  await goesOn(recorder, 500, 'of the other one')
+  await goesOn(recorder, 350, 'of the other one')
   await processes.start()
-  await goesOn(recorder, 500, 'of both')
-  await expectAnOrder(recorder, 1)
+  await goesOn(recorder, 350, 'of both')
+  await expectAnOrder(recorder, new Client(processes.one))
+})
+
+test(`so they do about prices around the moments of changes, one with a wrong clock, one killed (seed ${seed})`, async () => {
+  const processes = new Processes(database.url())
+  const wrong = existsSync(libfaketime) ? fakeClock('+1h') : {}
+  await Promise.all([processes.start(wrong), processes.start()])
+  const client = new Client(processes.services.at(-1) as Service)
+  const sites = await Promise.all(Array.from({ length: 3 }, () => newPricedSite(client)))
+  const subject = new PricedSites(sites)
+  const began = 1000 * Math.ceil(Date.now() / 1000)
+  const addresses = () => processes.services.map((service) => service.url)
+  const recording = { ...usual, addresses, clients: 6, objects: 3, exchangesOfAnObject: Infinity, breatheMs: 40 }
+  const recorder = new Recorder<PriceRequest, PriceAnswer>(subject, recording)
+  await sleep(atScale(2_500, 20_000))
+  await processes.killOne()
+  await processes.start()
+  await sleep(atScale(2_500, 20_000))
+  await recorder.finish()
+  for (const { appId } of sites) {
+    const history = recorder.histories.get(appId) as Exchange<PriceRequest, PriceAnswer>[]
+    history.push(...subject.dues(appId))
+    for (let second = began; second + 1000 < Date.now(); second += 1000) {
+      const read = await recorder.send(appId, { action: 'read', at: second }, processes.one.url)
+      history.push(readOf(second, read as PriceAnswer))
+    }
+  }
+  expectOrders(prices, recorder, ['scheduleTerms 0', 'scheduleRule 0', 'cancel 0', 'cancel 40006', 'undo 0'], 3)
+  const ends = await database.run(
+    (sql) => sql`
+      select string_agg(type, ' ' order by e.id) as told, applied_at is null as is_cancelled from price_change c
+      join event e on e.app_id = c.app_id and e.subject = c.id::text and starts_with(type, 'priceChange.')
+      where applied_at is not null or cancelled_at is not null group by c.app_id, c.id`,
+  )
+  const expected = ends.map((row) => `priceChange.scheduled priceChange.${row.is_cancelled ? 'cancelled' : 'applied'}`)
+  expect(
+    ends.map(({ told }) => told),
+    `seed ${seed}: each change ends once`,
+  ).toEqual(expected)
 })
 
 interface Bed {
@@ -104,7 +185,7 @@ interface Bed {
 }
 
 /** The faults of a service or of its database. After each, two services, a primary and its standby are running. */
-const faults: Record<string, (bed: Bed, recorder: Recorder) => Promise<void>> = {
+const faults: Record<string, (bed: Bed, recorder: DeviceRecorder) => Promise<void>> = {
   'kill a service': async ({ processes }, recorder) => {
     await processes.killOne()
     await goesOn(recorder, 100, 'of the other one')
@@ -182,7 +263,6 @@ longTest.skipIf(!hasOldestPostgres)(
     const url = `postgres://forecourt@${ports}/postgres?target_session_attrs=read-write`
     const { processes, recorder } = await beginOn(url)
     const bed: Bed = { ...pair, processes }
-    let rounds = 0
     for (let turn = 0; turn < turns; turn++) {
       const order = Object.entries(faults).toSorted(() => random() - 0.5)
       for (const [name, happen] of order) {
@@ -190,11 +270,10 @@ longTest.skipIf(!hasOldestPostgres)(
         const [answered, unknown] = [recorder.answered, recorder.unknown]
         await happen(bed, recorder)
         tell(`${name}: ${recorder.answered - answered} answered, ${recorder.unknown - unknown} unknown`)
-        rounds++
       }
     }
     await goesOn(recorder, 500, 'in the end')
-    await expectAnOrder(recorder, rounds)
+    await expectAnOrder(recorder, new Client(processes.one))
   },
   1_200_000,
 )

@@ -119,19 +119,8 @@ test('every process honours the end of an overlap, and an issue beside a rotatio
   const app = await newApplication(each(0))
   const { appId, appSecret } = app
   for (const client of clients) expect(await ask(client, app.token)).toBe(0)
-  const codes = new Set<number>()
-  const byOld: string[] = []
-  const credentials = { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }
-  const issuing = load(
-    async (loop) => {
-      const { code, data } = await each(loop).call(issueToken, credentials)
-      codes.add(code)
-      if (code === 0) byOld.push(data.accessToken)
-    },
-    // Slow enough that all these tokens together stay below the limit of 1,000.
-    { loops: 8, pauseMs: 50 },
-  )
-  expect(await becomesTrue(() => codes.size > 0)).toBe(true)
+  const byOld = issuing(appId, appSecret)
+  expect(await becomesTrue(() => byOld.codes.size > 0)).toBe(true)
   const { data } = await each(0).operate(rotateApplicationSecret, { appId, overlapSeconds: 2 })
   const endsAt = performance.now() + 2000
   const fresh = await newToken(each(1), appId, shownSecret(data.appSecret))
@@ -145,10 +134,10 @@ test('every process honours the end of an overlap, and an issue beside a rotatio
     }
     return sentAt > endsAt + 1000
   })
-  await issuing.stop()
-  expect([...codes].sort()).toEqual([0, 10030])
-  expect(byOld.length).toBeGreaterThan(10)
-  expect(new Set(await Promise.all(byOld.map((token, index) => ask(each(index), token))))).toEqual(new Set([10002]))
+  await byOld.stop()
+  expect([...byOld.codes].sort()).toEqual([0, 10030])
+  expect(byOld.tokens.length).toBeGreaterThan(10)
+  expect(await answersOf(byOld.tokens)).toEqual(new Set([10002]))
   for (const client of clients) expect(await ask(client, fresh)).toBe(0)
 })
 
@@ -163,7 +152,8 @@ function issuing(appId: string, appSecret: string) {
       codes.add(code)
       if (code === 0) tokens.push(data.accessToken)
     },
-    { loops: 4, pauseMs: 20 },
+    // Slow enough that the tokens of a test stay below the limit of 1,000.
+    { loops: 4, pauseMs: 30 },
   )
   return { tokens, codes, stop: () => running.stop() }
 }
@@ -171,33 +161,9 @@ function issuing(appId: string, appSecret: string) {
 const answersOf = async (tokens: readonly string[]) =>
   new Set(await Promise.all(tokens.flatMap((token) => clients.map((client) => ask(client, token)))))
 
-test('of requests for tokens by the old secret beside the end of its overlap, none leaves a token that works', async () => {
-  const { appId, appSecret, token } = await newApplication(each(0))
-  const { data } = await each(0).operate(rotateApplicationSecret, { appId, overlapSeconds: 604_800 })
-  const fresh = await newToken(each(1), appId, shownSecret(data.appSecret))
-  const byOld = issuing(appId, appSecret)
-  expect(await becomesTrue(() => byOld.tokens.length > 10)).toBe(true)
-  expect(await answersOf([token, fresh, byOld.tokens[0] as string])).toEqual(new Set([0]))
-  expect((await each(0).operate(endPreviousApplicationSecret, { appId })).code).toBe(0)
-  const endedAt = performance.now()
-  for (const one of [token, byOld.tokens[0] as string]) {
-    expect(await ask(each(0), one), 'by the process that was told').toBe(10002)
-    const isGone = async () => (await ask(each(1), one)) === 10002
-    expect(await becomesTrue(isGone, 1000), 'by the other process within 1 s').toBe(true)
-  }
-  expect(await becomesTrue(() => byOld.codes.has(10030))).toBe(true)
-  const before = byOld.tokens.length
-  await becomesTrue(() => performance.now() > endedAt + 1200)
-  expect(byOld.tokens.length, 'no token by it').toBe(before)
-  await byOld.stop()
-  expect([...byOld.codes].sort()).toEqual([0, 10030])
-  expect(await answersOf([token, ...byOld.tokens])).toEqual(new Set([10002]))
-  expect(await answersOf([fresh])).toEqual(new Set([0]))
-})
-
 test('an end of an overlap beside a rotation ends the one previous secret or the other, and the record tells which', async () => {
   const kept = { yes: 0, no: 0 }
-  for (let round = 0; round < atScale(6, 40); round++) {
+  for (let round = 0; round < atScale(4, 40); round++) {
     const app = await newApplication(each(0))
     const { appId } = app
     const rotate = async (by: number) =>

@@ -70,7 +70,7 @@ const parts: { what: string; choose: (processes: ProcessId[], postmaster: number
   },
 ]
 
-describe.each(atScale(parts.slice(0, 1), parts))('while $what stands still', ({ what, choose }) => {
+describe.concurrent.each(atScale(parts.slice(0, 1), parts))('while $what stands still', ({ what, choose }) => {
   test('every operation is told 503 in time, and all goes on when it moves again', async () => {
     const database = await place.startDatabase()
     const service = await serviceOn(database)
@@ -160,6 +160,60 @@ describe.each(atScale(parts.slice(0, 1), parts))('while $what stands still', ({ 
     await database.stop()
   })
 })
+
+/** Mounts a small disk; undefined if the test may not mount one. */
+function smallDisk(): string | undefined {
+  const disk = join(place.home, 'disk')
+  mkdirSync(disk)
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=160m,mode=755', 'tmpfs', disk]).status === 0
+  return mounted ? disk : undefined
+}
+
+test.skipIf(process.getuid?.() !== 0)(
+  'a full disk is told as 503, and creates work again when there is room',
+  async () => {
+    const disk = smallDisk()
+    if (disk === undefined) return tell('no disk can be mounted here: not tested')
+    try {
+      const env = { FORECOURT_STATEMENT_TIMEOUT_MS: String(statementTimeoutMs) }
+      const service = await place.startService({ dataDir: join(disk, 'data'), env })
+      const client = new Client(service)
+      const app = await newApplication(client)
+      // Leaves room for some more devices only.
+      spawnSync('dd', ['if=/dev/zero', `of=${join(disk, 'slack')}`, 'bs=1M', 'count=2'])
+      spawnSync('dd', ['if=/dev/zero', `of=${join(disk, 'rest')}`, 'bs=64k'])
+      rmSync(join(disk, 'slack'))
+      const filler = 'x'.repeat(500)
+      const send = () => client.call(createDevice, deviceBody(app.appId, { tag: filler }), { token: app.token })
+      const created: string[] = []
+      const statuses = new Map<number, number>()
+      // The test continues after the first refusal, because the free space still changes.
+      let end = performance.now() + 30_000
+      while (performance.now() < end) {
+        for (const { status, data } of await Promise.all(Array.from({ length: 64 }, send))) {
+          statuses.set(status, (statuses.get(status) ?? 0) + 1)
+          if (status === 200) created.push(data.deviceNo)
+          if (status === 503) end = Math.min(end, performance.now() + 1000)
+        }
+      }
+      expect([...statuses.keys()].filter((status) => status !== 200 && status !== 503)).toEqual([])
+      expect(created.length, 'creates before the disk was full').toBeGreaterThan(0)
+      expect(statuses.get(503) ?? 0, 'creates that were told that there is no room').toBeGreaterThan(0)
+      expect((await client.call(getHealth, {})).status).toBe(200)
+      rmSync(join(disk, 'rest'))
+      const began = performance.now()
+      expect(await worksAgain(client, app, 15_000), 'healed within 15 s').toBe(true)
+      const back = (performance.now() - began).toFixed(0)
+      tell(`a full disk: ${created.length} created, ${statuses.get(503)} told 503, creating again ${back} ms after`)
+      const rows = await withSql(embeddedConnection(service.dataDir), (sql) => sql`select device_no from device`)
+      const kept = new Set(rows.map((row) => row.device_no))
+      expect(created.filter((serial) => !kept.has(serial))).toEqual([])
+      expect(await service.stop()).toBe(0)
+    } finally {
+      spawnSync('umount', ['-l', disk])
+    }
+  },
+)
 
 test('with 5 creates allowed to wait, a flood’s surplus is refused at once and the service stays alive', async () => {
   const database = await place.startDatabase()
@@ -290,57 +344,3 @@ test('a row that the database will not take fails alone, and its neighbours in t
   expect(await service.stop()).toBe(0)
   await database.stop()
 })
-
-/** Mounts a small disk; undefined if the test may not mount one. */
-function smallDisk(): string | undefined {
-  const disk = join(place.home, 'disk')
-  mkdirSync(disk)
-  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=160m,mode=755', 'tmpfs', disk]).status === 0
-  return mounted ? disk : undefined
-}
-
-test.skipIf(process.getuid?.() !== 0)(
-  'a full disk is told as 503, and creates work again when there is room',
-  async () => {
-    const disk = smallDisk()
-    if (disk === undefined) return tell('no disk can be mounted here: not tested')
-    try {
-      const env = { FORECOURT_STATEMENT_TIMEOUT_MS: String(statementTimeoutMs) }
-      const service = await place.startService({ dataDir: join(disk, 'data'), env })
-      const client = new Client(service)
-      const app = await newApplication(client)
-      // Leaves room for some more devices only.
-      spawnSync('dd', ['if=/dev/zero', `of=${join(disk, 'slack')}`, 'bs=1M', 'count=2'])
-      spawnSync('dd', ['if=/dev/zero', `of=${join(disk, 'rest')}`, 'bs=64k'])
-      rmSync(join(disk, 'slack'))
-      const filler = 'x'.repeat(500)
-      const send = () => client.call(createDevice, deviceBody(app.appId, { tag: filler }), { token: app.token })
-      const created: string[] = []
-      const statuses = new Map<number, number>()
-      // The test continues after the first refusal, because the free space still changes.
-      let end = performance.now() + 30_000
-      while (performance.now() < end) {
-        for (const { status, data } of await Promise.all(Array.from({ length: 64 }, send))) {
-          statuses.set(status, (statuses.get(status) ?? 0) + 1)
-          if (status === 200) created.push(data.deviceNo)
-          if (status === 503) end = Math.min(end, performance.now() + 1000)
-        }
-      }
-      expect([...statuses.keys()].filter((status) => status !== 200 && status !== 503)).toEqual([])
-      expect(created.length, 'creates before the disk was full').toBeGreaterThan(0)
-      expect(statuses.get(503) ?? 0, 'creates that were told that there is no room').toBeGreaterThan(0)
-      expect((await client.call(getHealth, {})).status).toBe(200)
-      rmSync(join(disk, 'rest'))
-      const began = performance.now()
-      expect(await worksAgain(client, app, 15_000), 'healed within 15 s').toBe(true)
-      const back = (performance.now() - began).toFixed(0)
-      tell(`a full disk: ${created.length} created, ${statuses.get(503)} told 503, creating again ${back} ms after`)
-      const rows = await withSql(embeddedConnection(service.dataDir), (sql) => sql`select device_no from device`)
-      const kept = new Set(rows.map((row) => row.device_no))
-      expect(created.filter((serial) => !kept.has(serial))).toEqual([])
-      expect(await service.stop()).toBe(0)
-    } finally {
-      spawnSync('umount', ['-l', disk])
-    }
-  },
-)

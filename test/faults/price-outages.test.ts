@@ -1,18 +1,16 @@
 import { afterAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
 import { getBillingRule, saveBillingRule } from '../../src/billing-rules/contract.ts'
 import { lockApplication } from '../../src/database/application-lock.ts'
 import { pageEvents } from '../../src/events/contract.ts'
 import { getSite, saveSite } from '../../src/sites/contract.ts'
 import { getPriceChange, pagePriceChanges, schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
 import { getSitePrices } from '../../src/sites/prices/contract.ts'
-import { forecourt } from '../cli/support.ts'
 import { type Answer, Client, newApplication, type Service, siteBody, type TestApplication } from '../harness.ts'
 import { longTest } from '../long.ts'
 import { becomesTrue, sleepUntil, Workplace } from './support.ts'
 
-// Price changes whose moment comes while nobody can write them down: while no process runs, while another writer holds
-// the application, and in a database that is restored from an earlier backup.
+// Price changes whose moment comes while nobody can write them down: while no process runs, or while another writer holds
+// the application.
 
 const place = new Workplace()
 afterAll(() => place.clear(), 60_000)
@@ -126,22 +124,5 @@ longTest(
     const services: Service[] = await Promise.all([place.startService({ env }), place.startService({ env })])
     // The first request to each service: by then all changes must be in force.
     for (const service of services) await expectInForce(new Client(service), waiting)
-  },
-)
-
-longTest(
-  'a copy that is restored from a backup of before the moment has the change in force from the same moment on, once',
-  async () => {
-    const source = await place.startService()
-    const waiting = await newWaiting(new Client(source), 6_000)
-    const file = join(place.home, 'before-the-moment')
-    expect(await forecourt(['backup', file], { FORECOURT_DATA_DIR: source.dataDir })).toMatchObject({ code: 0 })
-    expect(Date.now(), 'the machine is too busy for this test').toBeLessThan(waiting.moments[0])
-    await sleepUntil(waiting.moments[2] + 2_000)
-    await expectInForce(new Client(source), waiting)
-    await source.stop()
-    const dataDir = place.newFolder()
-    expect(await forecourt(['restore', file], { FORECOURT_DATA_DIR: dataDir })).toMatchObject({ code: 0 })
-    await expectInForce(new Client(await place.startService({ dataDir })), waiting)
   },
 )

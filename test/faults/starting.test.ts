@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { createDevice } from '../../src/devices/contract.ts'
 import { getReadiness } from '../../src/service/contract.ts'
 import { Client, deviceBody, newApplication, newSerial, projectFolder, type TestApplication } from '../harness.ts'
-import { longTest } from '../long.ts'
 import {
   anyMoment,
   atScale,
@@ -33,43 +32,12 @@ async function createOne(client: Client, app: TestApplication): Promise<string> 
   return body.deviceNo
 }
 
-test('starts again and again on one folder, and leaves nothing running', async () => {
-  const dataDir = place.newFolder()
-  const took: number[] = []
-  for (let start = 0; start < atScale(1, 4); start++) {
-    const began = performance.now()
-    const service = await place.startService({ dataDir, isFromSource: true })
-    took.push(performance.now() - began)
-    expect(await service.stop()).toBe(0)
-    expect(databaseProcesses(dataDir)).toEqual([])
-  }
-  tell(`starts took ${took.map((milliseconds) => `${milliseconds.toFixed(0)} ms`).join(', ')}`)
-})
-
-longTest(
-  'of four instances that start at once on an empty data folder one runs, and the others are refused',
-  async () => {
-    const dataDir = place.newFolder()
-    const starts = await Promise.all(
-      Array.from({ length: 4 }, () => place.startService({ dataDir }).catch((error: Error) => error.message)),
-    )
-    const running = starts.filter((start) => typeof start !== 'string')
-    const refused = starts.filter((start) => typeof start === 'string')
-    expect([running.length, refused.length], refused.join('\n')).toEqual([1, 3])
-    for (const words of refused) expect(words).toMatch(/Another Forecourt \(process \d+\) already uses the data folder/)
-    const [service] = running
-    if (service === undefined) throw new Error('none runs')
-    await createOne(new Client(service), await newApplication(new Client(service)))
-    expect(await service.stop()).toBe(0)
-  },
-)
-
 test('an embedded database that a killed server has left is taken over or replaced, with all that was acknowledged', async () => {
   const dataDir = place.preparedFolder()
   let service = await place.startService({ dataDir })
   const app = await newApplication(new Client(service))
   const created: string[] = []
-  for (let kill = 0; kill < 3; kill++) {
+  for (let kill = 0; kill < 2; kill++) {
     created.push(await createOne(new Client(service), app))
     const left = postmasterPid(dataDir)
     await service.kill('SIGKILL')
@@ -78,12 +46,12 @@ test('an embedded database that a killed server has left is taken over or replac
       'the database outlives its server',
     ).toContain(left)
     // A server that does not respond cannot be taken over.
-    if (kill === 2) process.kill(left, 'SIGSTOP')
+    if (kill === 1) process.kill(left, 'SIGSTOP')
     const began = performance.now()
     service = await place.startService({ dataDir })
     const took = performance.now() - began
-    tell(`start over a leftover${kill === 2 ? ' that does not answer' : ''}: ${took.toFixed(0)} ms`)
-    expect(postmasterPid(dataDir) === left, 'the leftover is taken over').toBe(kill < 2)
+    tell(`start over a leftover${kill === 1 ? ' that does not answer' : ''}: ${took.toFixed(0)} ms`)
+    expect(postmasterPid(dataDir) === left, 'the leftover is taken over').toBe(kill < 1)
     const parents = databaseProcesses(dataDir).filter(({ pid }) => pid === postmasterPid(dataDir))
     expect(parents, 'servers of this folder').toHaveLength(1)
   }
@@ -146,7 +114,7 @@ test.skipIf(process.getuid?.() !== 0)('it works as root on a data folder that on
   mkdirSync(dataDir, { mode: 0o700 })
   let app: TestApplication | undefined
   for (let start = 0; start < 2; start++) {
-    const service = await place.startService({ dataDir })
+    const service = await place.startService({ dataDir, isFromSource: true })
     app ??= await newApplication(new Client(service))
     await createOne(new Client(service), app)
     expect(databaseProcesses(dataDir).length).toBeGreaterThan(0)

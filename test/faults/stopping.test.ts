@@ -27,7 +27,7 @@ const random = randomNumbers(seed)
 const said = `seed ${seed}`
 afterAll(() => place.clear(), 60_000)
 
-describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (name) => {
+describe.each(atScale(['SIGTERM'] as const, ['SIGTERM', 'SIGINT'] as const))('%s', (name) => {
   test('under load drops nothing, ends with 0 within 10 seconds, and takes the embedded database with it', async () => {
     const dataDir = place.preparedFolder()
     let service = await place.startService({ dataDir })
@@ -85,73 +85,65 @@ function ended(service: Service): Promise<number | null> {
   return new Promise((resolve) => child.once('exit', resolve))
 }
 
-test('SIGTERM ends the service within 10 seconds also while its database does not answer', async () => {
-  const database = await place.startDatabase()
-  const service = await place.startService({ env: { DATABASE_URL: database.url() } })
-  const app = await newApplication(new Client(service))
-  const connections = await Promise.all(Array.from({ length: 8 }, () => RawConnection.open(service.url)))
-  database.signalAll('SIGSTOP')
-  try {
-    const answers = connections.map(async (connection) => {
-      connection?.send(rawPost(createDevice.path, app.token, deviceBody(app.appId)).join(''))
-      return (await connection?.answer())?.status
-    })
-    // By then the service has read the requests, which nothing shows.
-    await sleep(200)
-    const began = performance.now()
+describe.concurrent('a stop', () => {
+  test('SIGTERM ends the service within 10 seconds also while its database does not answer', async () => {
+    const database = await place.startDatabase()
+    const service = await place.startService({ env: { DATABASE_URL: database.url() } })
+    const app = await newApplication(new Client(service))
+    const connections = await Promise.all(Array.from({ length: 8 }, () => RawConnection.open(service.url)))
+    database.signalAll('SIGSTOP')
+    try {
+      const answers = connections.map(async (connection) => {
+        connection?.send(rawPost(createDevice.path, app.token, deviceBody(app.appId)).join(''))
+        return (await connection?.answer())?.status
+      })
+      // By then the service has read the requests, which nothing shows.
+      await sleep(200)
+      const began = performance.now()
+      service.process.kill('SIGTERM')
+      const code = await ended(service)
+      const took = performance.now() - began
+      tell(`SIGTERM with a database that does not answer: ended with ${code} after ${took.toFixed(0)} ms`)
+      expect(await Promise.all(answers)).toEqual(Array(8).fill(503))
+      expectEndedInTime(code, service)
+    } finally {
+      database.signalAll('SIGCONT')
+    }
+    await database.stop()
+  })
+
+  test('after SIGINT, and a SIGTERM while it stops, what began is answered, and refusals are in the log', async () => {
+    const dataDir = place.preparedFolder()
+    const service = await place.startService({ dataDir })
+    const app = await newApplication(new Client(service))
+    const begun = await Promise.all(
+      [deviceBody(app.appId), { appId: app.appId }].map(async (body) => {
+        const connection = await RawConnection.open(service.url)
+        const [head, text] = rawPost(createDevice.path, app.token, body)
+        connection?.send(head)
+        return { connection, text }
+      }),
+    )
+    // By then the service has read the heads, which nothing shows.
+    await sleep(100)
+    service.process.kill('SIGINT')
+    // The service has begun to stop when it accepts no more connections.
+    const isClosed = () =>
+      fetch(service.url)
+        .then(() => false)
+        .catch(() => true)
+    expect(await becomesTrue(isClosed, 10_000)).toBe(true)
     service.process.kill('SIGTERM')
-    const code = await ended(service)
-    const took = performance.now() - began
-    tell(`SIGTERM with a database that does not answer: ended with ${code} after ${took.toFixed(0)} ms`)
-    expect(await Promise.all(answers)).toEqual(Array(8).fill(503))
-    expectEndedInTime(code, service)
-  } finally {
-    database.signalAll('SIGCONT')
-  }
-  await database.stop()
-})
-
-test('what is refused while the service stops is in the refusal log after the next start', async () => {
-  const dataDir = place.preparedFolder()
-  const service = await place.startService({ dataDir })
-  const app = await newApplication(new Client(service))
-  const connection = await RawConnection.open(service.url)
-  const [head, body] = rawPost(createDevice.path, app.token, { appId: app.appId })
-  connection?.send(head)
-  // By then the service has read the head, which nothing shows.
-  await sleep(100)
-  service.process.kill('SIGTERM')
-  await sleep(1_000)
-  connection?.send(body)
-  expect((await connection?.answer())?.body).toContain('"code":10001,')
-  expectEndedInTime(await ended(service), service)
-  const again = await place.startService({ dataDir })
-  const { data } = await new Client(again).call(pageRefusals, {}, { token: app.token })
-  expect(data.list.map(({ operation, code }) => [operation, code])).toEqual([['createDevice', 10001]])
-  expect(await again.stop()).toBe(0)
-})
-
-test('a second SIGTERM while it stops changes nothing', async () => {
-  const dataDir = place.preparedFolder()
-  const service = await place.startService({ dataDir })
-  const app = await newApplication(new Client(service))
-  const connection = await RawConnection.open(service.url)
-  const [head, body] = rawPost(createDevice.path, app.token, deviceBody(app.appId))
-  connection?.send(head)
-  // By then the service has read the head, which nothing shows.
-  await sleep(100)
-  service.process.kill('SIGTERM')
-  // The service has begun to stop when it accepts no more connections.
-  const isClosed = () =>
-    fetch(service.url)
-      .then(() => false)
-      .catch(() => true)
-  expect(await becomesTrue(isClosed, 10_000)).toBe(true)
-  service.process.kill('SIGTERM')
-  connection?.send(body)
-  expect((await connection?.answer())?.status).toBe(200)
-  expect(await ended(service)).toBe(0)
-  expect(databaseProcesses(dataDir)).toEqual([])
+    for (const { connection, text } of begun) connection?.send(text)
+    const answers = await Promise.all(begun.map(({ connection }) => connection?.answer()))
+    expect(answers.map((answer) => answer?.status)).toEqual([200, 400])
+    expectEndedInTime(await ended(service), service)
+    expect(databaseProcesses(dataDir)).toEqual([])
+    const again = await place.startService({ dataDir })
+    const { data } = await new Client(again).call(pageRefusals, {}, { token: app.token })
+    expect(data.list.map(({ operation, code }) => [operation, code])).toEqual([['createDevice', 10001]])
+    expect(await again.stop()).toBe(0)
+  })
 })
 
 describe('requests that cannot end in time', () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Service } from '../harness.ts'
-import type { KillOrder } from './killer.ts'
+import type { Killed, KillOrder } from './killer.ts'
 import { seed, standStill } from './support.ts'
 
 /** Longer than a lease: when the process continues, another process has its job. */
@@ -27,10 +27,16 @@ export class Striker {
       await standStill((name) => process.kill(pid, name), stillMs)
       return
     }
-    const order: KillOrder = { pids: [pid], withinMs: 400 }
-    this.killer.stdin?.write(`${JSON.stringify(order)}\n`)
-    await this.lines.next()
+    await this.kill([pid], 400)
     if (victim.process.exitCode === null && victim.process.signalCode === null) await once(victim.process, 'exit')
+  }
+
+  /** Kills these processes at a random moment; returns those that were still running. */
+  async kill(pids: number[], withinMs: number): Promise<number[]> {
+    const order: KillOrder = { pids, withinMs }
+    this.killer.stdin?.write(`${JSON.stringify(order)}\n`)
+    const { value } = await this.lines.next()
+    return (JSON.parse(value) as Killed).pids
   }
 
   async end(): Promise<void> {

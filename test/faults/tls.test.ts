@@ -1,31 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { chownSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { execFileSync } from 'node:child_process'
+import { chownSync, copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createDevice } from '../../src/devices/contract.ts'
 import { serverUser } from '../../src/embedded/user.ts'
-import {
-  Client,
-  deviceBody,
-  hasOldestPostgres,
-  newApplication,
-  oldestPostgres,
-  runServiceToItsEnd,
-} from '../harness.ts'
+import { Client, deviceBody, hasOldestPostgres, newApplication, runServiceToItsEnd } from '../harness.ts'
 import { longTest } from '../long.ts'
+import { OldestServer } from './oldest-server.ts'
+import { freePort } from './replicated.ts'
 import { becomesTrue, Workplace, withSql } from './support.ts'
 
 // TLS to the database: what each sslmode verifies, with a real server and a real certificate.
 
 const place = new Workplace()
 const user = serverUser()
-const identity = user === undefined ? {} : { uid: user.uid, gid: user.gid }
 const inHome = (name: string) => join(place.home, name)
-const cluster = inHome('cluster')
+const folder = inHome('server')
 let port = 0
-let server: ChildProcess | undefined
+let server: OldestServer | undefined
 
 function openssl(...args: string[]): void {
   execFileSync('openssl', args, { cwd: place.home, stdio: 'pipe' })
@@ -34,19 +26,8 @@ function openssl(...args: string[]): void {
 const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
 
 function makeAuthority(name: string): void {
-  openssl(
-    'req',
-    '-x509',
-    ...newKey,
-    '-days',
-    '2',
-    '-subj',
-    `/CN=${name}`,
-    '-keyout',
-    `${name}.key`,
-    '-out',
-    `${name}.pem`,
-  )
+  const files = ['-keyout', `${name}.key`, '-out', `${name}.pem`]
+  openssl('req', '-x509', ...newKey, '-days', '2', '-subj', `/CN=${name}`, ...files)
 }
 
 /** Creates a server's certificate for a host name or an address, signed by the authority `ours`. */
@@ -57,12 +38,12 @@ function makeCertificate(name: string, subject: string): void {
   openssl('x509', '-req', '-in', `${name}.csr`, ...by, '-out', `${name}.pem`)
 }
 
-const onSocket = { host: place.home, user: 'forecourt', password: '', database: 'postgres' }
+const onSocket = { host: folder, user: 'forecourt', password: '', database: 'postgres' }
 
 /** Makes the server use this certificate from now on. */
 async function show(name: string): Promise<void> {
   for (const end of ['pem', 'key']) {
-    const path = join(cluster, `server.${end}`)
+    const path = inHome(`server.${end}`)
     copyFileSync(inHome(`${name}.${end}`), path)
     if (user !== undefined) chownSync(path, user.uid, user.gid)
   }
@@ -83,42 +64,17 @@ beforeAll(async () => {
   makeCertificate('named', 'DNS:localhost')
   makeCertificate('numbered', 'IP:127.0.0.1')
   makeCertificate('elsewhere', 'DNS:database.example.org')
-  mkdirSync(cluster, { mode: 0o700 })
-  if (user !== undefined) chownSync(cluster, user.uid, user.gid)
-  const initdb = ['-D', cluster, '-U', 'forecourt', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync']
-  execFileSync(join(oldestPostgres, 'initdb'), initdb, { ...identity, cwd: place.home })
-  // Network connections without TLS are refused.
-  writeFileSync(
-    join(cluster, 'pg_hba.conf'),
-    'local all all trust\nhostssl all limited all scram-sha-256\nhostssl all all all trust\n',
-  )
   await show('named')
-  const free = createServer().listen(0, '127.0.0.1')
-  await once(free, 'listening')
-  port = (free.address() as { port: number }).port
-  free.close()
-  await once(free, 'close')
-  const tls = ['ssl=on', 'ssl_cert_file=server.pem', 'ssl_key_file=server.key', 'listen_addresses=127.0.0.1']
-  const settings = [...tls, 'fsync=off'].flatMap((setting) => ['-c', setting])
-  const where = ['-D', cluster, '-k', place.home, '-p', String(port)]
-  const started = spawn(join(oldestPostgres, 'postgres'), [...where, ...settings], {
-    ...identity,
-    cwd: place.home,
-    stdio: 'ignore',
-  })
-  const answers = () =>
-    withSql({ ...onSocket, port }, (sql) => sql`select 1`).then(
-      () => true,
-      () => false,
-    )
-  expect(await becomesTrue(answers)).toBe(true)
-  server = started
+  // Network connections without TLS are refused.
+  const admitted = ['local all all trust', 'hostssl all limited all scram-sha-256', 'hostssl all all all trust']
+  writeFileSync(inHome('hba.conf'), `${admitted.join('\n')}\n`)
+  port = await freePort()
+  const tls = ['ssl=on', `ssl_cert_file=${inHome('server.pem')}`, `ssl_key_file=${inHome('server.key')}`]
+  const network = [`port=${port}`, 'listen_addresses=127.0.0.1', `hba_file=${inHome('hba.conf')}`]
+  server = await OldestServer.start(folder, [...tls, ...network], port)
 }, 120_000)
 afterAll(async () => {
-  if (server?.exitCode === null) {
-    server.kill('SIGINT')
-    await once(server, 'exit')
-  }
+  await server?.stop()
   await place.clear()
 }, 120_000)
 
@@ -236,7 +192,7 @@ describe.skipIf(!hasOldestPostgres)('TLS to the database', () => {
   })
 
   longTest('over a socket of this machine there is no TLS, whatever the mode', async () => {
-    const socket = `host=${encodeURIComponent(place.home)}&port=${port}`
+    const socket = `host=${encodeURIComponent(folder)}&port=${port}`
     const service = await place.startService({
       env: { DATABASE_URL: urlTo('localhost', `${socket}&sslmode=verify-full`) },
     })

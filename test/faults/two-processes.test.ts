@@ -224,41 +224,6 @@ test('a region that one process saves or deletes is in the records of the other 
   }
 })
 
-test('devices that are created on one process while the other changes their model never have a model that is gone', async () => {
-  const app = await newApplication(a)
-  const serialPrefix = newSerial('M')
-  const replace = (version: number) => a.operate(saveDeviceModel, { serialPrefix, modelName: `version ${version}` })
-  await replace(0)
-  let answered = 0
-  let asked = 0
-  const wrong: string[] = []
-  let running = true
-  let created = 0
-  const creators = Array.from({ length: 8 }, async () => {
-    while (running) {
-      const atLeast = answered
-      const body = deviceBody(app.appId, { deviceNo: `${serialPrefix}-${newSerial()}` })
-      const { status, data, text } = await b.call(createDevice, body, { token: app.token })
-      // Only the change of models can cause a 503 here, which is allowed.
-      if (status === 503) continue
-      const version = Number(data?.modelName?.slice('version '.length))
-      if (!(version >= atLeast && version <= asked)) wrong.push(`between ${atLeast} and ${asked}: ${text}`)
-      created++
-    }
-  })
-  const versions = atScale(10, 60)
-  for (let version = 1; version <= versions; version++) {
-    asked = version
-    expect((await replace(version)).code).toBe(0)
-    answered = version
-    await anyMoment(random, 30)
-  }
-  running = false
-  await Promise.all(creators)
-  expect(wrong, said).toEqual([])
-  expect(created).toBeGreaterThan(versions)
-})
-
 test('a serial that one process puts into the inventory has its model on the other at once', async () => {
   const app = await newApplication(a)
   const modelName = newSerial('model')

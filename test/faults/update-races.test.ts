@@ -1,15 +1,12 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { createImport, getImport, getImportResult } from '../../src/bulk/contract.ts'
-import { createDevices, type DeviceRecord, getDevice, updateDevice, updateDevices } from '../../src/devices/contract.ts'
+import { createDevices, updateDevice, updateDevices } from '../../src/devices/contract.ts'
 import { unbindDevice } from '../../src/devices/ownership/contract.ts'
-import { reportDeviceState } from '../../src/devices/state/contract.ts'
-import { pageEvents } from '../../src/events/contract.ts'
-import { deleteSite, saveSites, updateSites } from '../../src/sites/contract.ts'
-import { Client, deviceBody, newApplication, siteBody, type TestApplication } from '../harness.ts'
+import { Client, deviceBody, newApplication, type TestApplication } from '../harness.ts'
 import { longTest } from '../long.ts'
 import { anyMoment, atScale, becomesTrue, type OwnDatabase, randomNumbers, seed, tell, Workplace } from './support.ts'
 
-// Updates of many rows, by batches and imports, on two processes, while the devices and sites are also removed: a row
+// Updates of many rows, by batches and imports, on two processes, while the devices are also removed: a row
 // with code 0 existed, a refused row left nothing behind, and no event of an update comes after the removal.
 
 const place = new Workplace()
@@ -94,33 +91,6 @@ test('rows of updateBatch beside unbinds: each was there or is not found, and no
   tell(`${refused} of ${4 * serials.length} rows came after their device’s end`)
 })
 
-longTest('rows of updateBatch of sites beside deletions', async () => {
-  const app = await newApplication(each(0))
-  const { data } = await each(0).call(saveSites, { sites: Array.from({ length: 200 }, () => siteBody('')) }, app)
-  const ids = data.results.map((row) => (row.data as { id: number }).id)
-  const deleting = (async () => {
-    for (const id of ids.filter((_, index) => index % 2 === 0)) {
-      expect((await each(1).call(deleteSite, { id }, app)).code).toBe(0)
-    }
-  })()
-  const done = new Map<number, number>()
-  for (let round = 0; round < 6; round++) {
-    const sites = ids.map((id) => ({ id, siteName: `round ${round}` }))
-    const answer = await each(round).call(updateSites, { sites }, app)
-    for (const { id, code } of answer.data.results) {
-      expect([0, 30002], said).toContain(code)
-      if (code === 0) done.set(id ?? 0, (done.get(id ?? 0) ?? 0) + 1)
-    }
-  }
-  await deleting
-  const events = await typesBySubject(app)
-  for (const id of ids) {
-    const types = events.get(String(id)) ?? []
-    expect(types.filter((type) => type === 'site.updated').length, said).toBe(done.get(id) ?? 0)
-    expect(types.slice(0, -1), said).not.toContain('site.deleted')
-  }
-})
-
 longTest(
   'an import that updates beside unbinds and updates: what it says of a row is what the row’s events tell',
   async () => {
@@ -164,19 +134,3 @@ longTest(
     }
   },
 )
-
-longTest('a state that is reported while the device is updated is lost by neither', async () => {
-  const app = await newApplication(each(0))
-  const [deviceNo] = (await newDevices(app, 1)) as [string]
-  for (let round = 0; round < atScale(20, 200); round++) {
-    const [version, tag] = [`version ${round}`, `tag ${round}`]
-    await Promise.all([
-      each(0).call(reportDeviceState, { deviceNo, version }, app),
-      each(1).call(updateDevices, { devices: [{ deviceNo, tag }] }, app),
-    ])
-    const { data } = await each(round).call(getDevice, { deviceNo }, app)
-    expect(data as DeviceRecord, said).toMatchObject({ version, tag })
-  }
-  const query = { deviceNo, type: 'device.updated', pageSize: '100' }
-  expect((await each(0).call(pageEvents, query, app)).data.total).toBe(atScale(20, 200))
-})

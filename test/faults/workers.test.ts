@@ -121,7 +121,7 @@ test('it starts as one service: one ready line, one link for the first admin, an
   expect(await fresh.stop()).toBe(0)
 })
 
-test('metrics are the sum over all workers, whichever is asked, and do not fall when one is killed', async () => {
+test('metrics are the sum over all workers, whichever is asked', async () => {
   const before = await answered(client, 'getHealth')
   await many(60, () => client.call(getHealth, {}, onItsOwn))
   for (let scrape = 0; scrape < 6; scrape++) expect(await answered(client, 'getHealth')).toBe(before + 60)
@@ -130,15 +130,12 @@ test('metrics are the sum over all workers, whichever is asked, and do not fall 
     expect(text).toMatch(once)
   }
   expect(text).toMatch(/^forecourt_build_info\{.*\} 1$/m)
-  const killed = workersOf(service)[0] as ProcessId
-  signal(killed, 'SIGKILL')
-  expect(await allServeWithout(killed)).toBe(true)
-  expect(await answered(client, 'getHealth')).toBe(before + 60)
 })
 
-test('while a killed worker is away the others answer, and another takes its place', async () => {
+test('while a killed worker is away the others answer, another takes its place, and no metric falls', async () => {
   const app = await newApplication(client)
   const killed = workersOf(service)[0] as ProcessId
+  const probes = await answered(client, 'getHealth')
   const seen = { created: [] as string[], failed: 0, refused: [] as string[] }
   const creating = load(
     async () => {
@@ -160,6 +157,7 @@ test('while a killed worker is away the others answer, and another takes its pla
   // Only connections of the killed worker failed.
   expect(seen.failed).toBeLessThan(100)
   expect(seen.refused).toEqual([])
+  expect(await answered(client, 'getHealth')).toBe(probes)
   const pids = workersOf(service).map(({ pid }) => pid)
   expect(pids).toHaveLength(workers)
   expect(pids).not.toContain(killed.pid)
@@ -241,7 +239,7 @@ test('a rate limit holds over all workers, and one connection may use all of it'
   // The rate over several seconds.
   let count = 0
   const from = performance.now()
-  const seconds = atScale(3, 10)
+  const seconds = atScale(2, 10)
   await many(12, async () => {
     while (performance.now() - from < seconds * 1000) {
       await untilAdmitted(empty)

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Sql } from 'postgres'
 import { getApplication } from '../../src/applications/contract.ts'
 import { saveBillingRule } from '../../src/billing-rules/contract.ts'
@@ -11,22 +11,25 @@ import { saveSite, saveSites, updateSite } from '../../src/sites/contract.ts'
 import { getPriceChange, schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
 import { limits } from '../../src/vocabulary/limits.ts'
 import { Client, deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
-import { becomesTrue, sleep, tell, Workplace } from './support.ts'
+import { becomesTrue, type OwnDatabase, sleep, tell, Workplace } from './support.ts'
 
 // The places of requests of one application, what becomes of requests that are over, and locks that one application holds.
 
 const place = new Workplace()
+let database: OwnDatabase
+beforeAll(async () => {
+  database = await place.findDatabase()
+}, 60_000)
 afterAll(() => place.clear(), 60_000)
 
 /** A service with few places and an application of many records, and another application that must not notice it. */
 async function start(places: number, rows: number, more: Record<string, string> = {}) {
-  const database = await place.findDatabase()
   const env = { DATABASE_URL: database.url(), FORECOURT_MAX_REQUESTS: String(places), ...more }
   const service = await place.startService({ env })
   const client = new Client(service)
   const [greedy, other] = [await newApplication(client), await newApplication(client)]
   await makeSites(client, greedy, rows)
-  return { database, service, client, greedy, other }
+  return { service, client, greedy, other }
 }
 
 async function makeSites(client: Client, { appId, token }: TestApplication, count: number): Promise<void> {
@@ -65,7 +68,7 @@ describe('nothing begins after its request is over, and it holds no place', () =
   ])(
     '%s',
     async (_, hangsUp) => {
-      const { service, client, greedy, other, database } = await start(100, 10, {
+      const { service, client, greedy, other } = await start(100, 10, {
         FORECOURT_STATEMENT_TIMEOUT_MS: '4000',
       })
       const { appId, token } = greedy
@@ -120,14 +123,13 @@ describe('nothing begins after its request is over, and it holds no place', () =
       // Of 16: what had begun, the first batches of each lane.
       expect(late.data.total).toBeLessThanOrEqual(6)
       expect(await service.stop()).toBe(0)
-      await database.stop()
     },
     120_000,
   )
 })
 
 test('a price change is written on time while the lock of another application with due changes is held', async () => {
-  const { service, client, greedy, other, database } = await start(100, 10)
+  const { service, client, greedy, other } = await start(100, 10)
   await makeSites(client, other, 1)
   const rule = {
     ruleName: 'Day',
@@ -156,11 +158,10 @@ test('a price change is written on time while the lock of another application wi
   })
   expect(await becomesTrue(() => isWritten(greedy, ids[0]), 10_000)).toBe(true)
   expect(await service.stop()).toBe(0)
-  await database.stop()
 }, 60_000)
 
 test('while the lock of one application is held, writes of others wait for a moment only, and its own until it is free', async () => {
-  const { service, client, greedy, other, database } = await start(1_000, 0)
+  const { service, client, greedy, other } = await start(1_000, 0)
   /** One write for each lane, each repeatable. */
   async function writesOf({ appId, token }: TestApplication) {
     const device = deviceBody(appId)
@@ -202,5 +203,4 @@ test('while the lock of one application is held, writes of others wait for a mom
   tell([...longest].map(([lane, ms]) => `${lane} ${ms.toFixed(0)} ms`).join(', '))
   for (const [lane, ms] of longest) expect(ms, lane).toBeLessThan(1_500)
   expect(await service.stop()).toBe(0)
-  await database.stop()
 }, 60_000)

@@ -1,6 +1,15 @@
 import { describe, expect, test } from 'bun:test'
-import { contradiction, describeExchanges, type Exchange, judge } from './checker.ts'
-import type { Answer, Request } from './model.ts'
+import {
+  type Asked,
+  contradiction,
+  describeExchanges,
+  type Exchange,
+  judge as judgeBy,
+  type Model,
+  type Told,
+} from './checker.ts'
+import { type DeviceAnswer as Answer, devices, type DeviceRequest as Request } from './devices.ts'
+import { type PriceAnswer, type PriceRequest, prices } from './prices.ts'
 
 const create = (app: string, tag: string, key?: string): Request => ({
   action: 'create',
@@ -15,12 +24,20 @@ const of = (app: string, tag: string): Answer => ({ code: 0, app, tag })
 const replayed = (app: string, tag: string): Answer => ({ ...of(app, tag), isReplayed: true })
 const code = (number: number): Answer => ({ code: number })
 
-type Line = [calledAt: number, answeredAt: number, request: Request, answer?: Answer]
-const told = (...lines: Line[]): Exchange[] =>
+const place = (app: string, site: string, lane = 1): Request => ({ action: 'place', app, site, lane })
+const remove = (app: string): Request => ({ action: 'remove', app })
+const where = (app: string): Request => ({ action: 'where', app })
+const deleteSite = (app: string, site: string): Request => ({ action: 'deleteSite', app, site })
+const at = (app: string, site: string, lane = 1): Answer => ({ code: 0, app, site, lane })
+
+type Line<R = Request, A = Answer> = [calledAt: number, answeredAt: number, request: R, answer?: A]
+const told = <R extends Asked = Request, A extends Told = Answer>(...lines: Line<R, A>[]): Exchange<R, A>[] =>
   lines.map(([calledAt, answeredAt, request, answer], client) => ({ client, request, calledAt, answer, answeredAt }))
 const never = Number.POSITIVE_INFINITY
 
-const right: Record<string, Exchange[]> = {
+const judge = (history: readonly Exchange<Request, Answer>[], budget?: number) => judgeBy(devices, history, budget)
+
+const right: Record<string, Exchange<Request, Answer>[]> = {
   nothing: [],
   'one after the other': told(
     [1, 2, detail('a'), code(20002)],
@@ -72,9 +89,22 @@ const right: Record<string, Exchange[]> = {
     [2, never, create('a', 't1', 'k')],
     [3, 4, create('a', 't1', 'k'), replayed('a', 't1')],
   ),
+  'what a site, an unbinding and a transfer do to a placement': told(
+    [1, 2, create('a', 't1'), of('a', 't1')],
+    [3, 4, place('b', 'b/0'), code(20002)],
+    [5, 6, place('a', 'a/0'), at('a', 'a/0')],
+    [7, 8, place('a', 'a/0', 2), at('a', 'a/0', 2)],
+    [9, 10, deleteSite('a', 'a/0'), { code: 0, app: 'a' }],
+    [11, 12, where('a'), code(20030)],
+    [13, 14, place('a', 'a/0'), code(30002)],
+    [15, 16, place('a', 'a/1'), at('a', 'a/1')],
+    [17, 18, transfer('b'), of('b', 't1')],
+    [19, 20, where('b'), code(20030)],
+    [21, 22, remove('a'), code(20002)],
+  ),
 }
 
-const wrong: Record<string, Exchange[]> = {
+const wrong: Record<string, Exchange<Request, Answer>[]> = {
   'two owners at once': told([1, 4, create('a', 't1'), of('a', 't1')], [2, 3, create('b', 't2'), of('b', 't2')]),
   'a stale read': told(
     [1, 2, create('a', 't1'), of('a', 't1')],
@@ -102,6 +132,18 @@ const wrong: Record<string, Exchange[]> = {
   'another record than was made': told([1, 2, create('a', 't1'), of('a', 't1')], [3, 4, detail('a'), of('a', 't2')]),
   'a code that the contract does not know': told([1, 2, create('a', 't1'), code(10001)]),
   'a transfer of one that is nobody’s': told([1, 2, transfer('a'), of('a', 't1')]),
+  'a placement that outlasts its binding': told(
+    [1, 2, create('a', 't1'), of('a', 't1')],
+    [3, 4, place('a', 'a/0'), at('a', 'a/0')],
+    [5, 6, unbind('a'), of('a', 't1')],
+    [7, 8, create('a', 't2'), of('a', 't2')],
+    [9, 10, where('a'), at('a', 'a/0')],
+  ),
+  'a placement at a site that is gone': told(
+    [1, 2, create('a', 't1'), of('a', 't1')],
+    [3, 4, deleteSite('a', 'a/0'), { code: 0, app: 'a' }],
+    [5, 6, place('a', 'a/0'), at('a', 'a/0')],
+  ),
   'a refusal that names no one’s device another’s': told([1, 2, create('a', 't1'), code(20013)]),
 }
 
@@ -125,10 +167,10 @@ test('a long history with many unknown ones is judged, and a fault at its end is
   expect(judge(told(...lines))).toBe('has an order')
   const faulty = told(...lines, [++clock, ++clock, detail(), of('a', 't38')], [++clock, ++clock, detail(), code(20002)])
   expect(judge(faulty)).toBe('has no order')
-  const core = contradiction(faulty)
+  const core = contradiction(devices, faulty)
   expect(core.length).toBeLessThanOrEqual(3)
   expect(judge(core)).toBe('has no order')
-  expect(describeExchanges(core)).toContain('detail any → 0 a t38')
+  expect(describeExchanges(core)).toContain('detail → 0 a t38')
 })
 
 test('a search that costs too much is told as undecided, not as right', () => {
@@ -139,4 +181,42 @@ test('a search that costs too much is told as undecided, not as right', () => {
   const frees = Array.from({ length: 12 }, (_, index): Line => [20 + index, never, unbind('a')])
   const impossible: Line = [200, 201, detail('a'), of('a', 'none')]
   expect(judge(told(...lines, ...frees, impossible), 50)).toBe('undecided')
+})
+
+describe('of prices', () => {
+  type Priced = Line<PriceRequest, PriceAnswer>
+  const read = (rule: number, tag: string): [PriceRequest, PriceAnswer] => [{ action: 'read' }, { code: 0, rule, tag }]
+  const change = { rule: 0, tag: 'x', at: 10 }
+  const scheduled: Priced = [1, 2, { action: 'scheduleTerms', ...change }, { code: 0, tag: 'x' }]
+  const due: Priced = [10, 10.1, { action: 'due', ...change }, { code: 0 }]
+  const cancel = { action: 'cancel', tag: 'x' } as const
+  const rows: [string, boolean, Priced[]][] = [
+    [
+      'a change is in force from its moment on',
+      true,
+      [scheduled, due, [3, 4, ...read(0, '0')], [11, 12, ...read(0, 'x')]],
+    ],
+    ['a read is early', false, [scheduled, due, [8, 9, ...read(0, 'x')]]],
+    ['a read is late', false, [scheduled, due, [11, 12, ...read(0, '0')]]],
+    [
+      'a cancel across the moment wins',
+      true,
+      [scheduled, due, [9, 12, cancel, { code: 0, tag: 'x' }], [13, 14, ...read(0, '0')]],
+    ],
+    [
+      'what was cancelled takes effect',
+      false,
+      [scheduled, due, [3, 4, cancel, { code: 0, tag: 'x' }], [13, 14, ...read(0, 'x')]],
+    ],
+    ['a cancel comes too late', false, [scheduled, due, [11, 12, cancel, { code: 0, tag: 'x' }]]],
+    [
+      'an undo brings back the former price',
+      true,
+      [scheduled, due, [11, 12, { action: 'undo', tag: 'x' }, { code: 0 }], [13, 14, ...read(0, '0')]],
+    ],
+  ]
+  test.each(rows)('%s: %p', (_, isRight, lines) => {
+    const model: Model<never, PriceRequest, PriceAnswer> = prices as never
+    expect(judgeBy(model, told(...lines))).toBe(isRight ? 'has an order' : 'has no order')
+  })
 })

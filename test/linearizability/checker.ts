@@ -1,7 +1,37 @@
-import { type Answer, isSameAnswer, type Request, respond, type Serial, untouched } from './model.ts'
+import { isDeepStrictEqual } from 'node:util'
 
-/** One request as its client saw it. `calledAt` and `answeredAt` come from one counter that all clients share. */
-export interface Exchange {
+/** One request about an object. */
+export interface Asked {
+  action: string
+  /** A text that only this request sends, by which its effect is recognised. */
+  tag?: string
+  /** The request's idempotency key. */
+  key?: string
+}
+
+/** A response: its code, and what a success shows. */
+export interface Told {
+  code: number
+  tag?: string | undefined
+  isReplayed?: boolean
+}
+
+/**
+ * The responses of a correct service about one object, if requests came one after the other. A model is written from the
+ * contract alone and shares no code with the service. States are never changed in place.
+ */
+export interface Model<State, Request extends Asked = Asked, Answer extends Told = Told> {
+  untouched: State
+  /** The response, and the state after it: the same object if nothing has changed. */
+  respond(state: State, request: Request): [Answer, State]
+  /** The actions that change nothing. */
+  reads: readonly Request['action'][]
+  /** The actions whose tag means nothing as long as no response shows it. */
+  tagged: readonly Request['action'][]
+}
+
+/** One request as its client saw it. `calledAt` and `answeredAt` come from one clock that all clients share. */
+export interface Exchange<Request extends Asked = Asked, Answer extends Told = Told> {
   client: number
   request: Request
   calledAt: number
@@ -17,17 +47,21 @@ export type Verdict = 'has an order' | 'has no order' | 'undecided'
 const defaultBudget = 500_000
 
 /**
- * Whether the exchanges of one serial number could have happened one after the other. Exchanges that did not overlap
- * must keep their order, and a service that handles one request at a time must give the same responses. This is Herlihy
- * and Wing's linearizability; the search is Wing and Gong's, with Lowe's table of the states that were tried.
+ * Whether the exchanges about one object could have happened one after the other. Exchanges that did not overlap must
+ * keep their order, and a service that handles one request at a time must give the same responses. This is Herlihy and
+ * Wing's linearizability; the search is Wing and Gong's, with Lowe's table of the states that were tried.
  */
-export function judge(history: readonly Exchange[], budget = defaultBudget): Verdict {
+export function judge<State, Request extends Asked, Answer extends Told>(
+  model: Model<State, Request, Answer>,
+  history: readonly Exchange<Request, Answer>[],
+  budget = defaultBudget,
+): Verdict {
   const known = history.filter(({ answer }) => answer !== undefined).toSorted((a, b) => a.calledAt - b.calledAt)
-  return new Search(known, alike(history, known), budget).run()
+  return new Search(model, known, alike(model, history, known), budget).run()
 }
 
 /** Requests without a response that are interchangeable, with the times of their calls, the earliest first. */
-interface Alike {
+interface Alike<Request> {
   request: Request
   calls: number[]
 }
@@ -36,22 +70,26 @@ interface Alike {
  * Groups the requests without a response. Of several attempts with one key at most one takes effect, so they count as
  * one that began with the first. Tags and keys that occur in no response are treated as equal.
  */
-function alike(history: readonly Exchange[], known: Exchange[]): Alike[] {
+function alike<State, Request extends Asked, Answer extends Told>(
+  { reads, tagged }: Model<State, Request, Answer>,
+  history: readonly Exchange<Request, Answer>[],
+  known: Exchange<Request, Answer>[],
+): Alike<Request>[] {
   const seenTags = new Set(known.map(({ answer }) => answer?.tag))
   const seenKeys = new Set(known.map(({ request }) => request.key))
   const collapsed = new Set<string>()
-  const classes = new Map<string, Alike>()
+  const classes = new Map<string, Alike<Request>>()
   for (const { request, answer, calledAt } of history.toSorted((a, b) => a.calledAt - b.calledAt)) {
-    const { action, app, tag, key } = request
-    if (answer !== undefined || action === 'detail') continue
+    const { key, tag, ...rest } = request
+    if (answer !== undefined || reads.includes(request.action)) continue
     if (key !== undefined && collapsed.has(key)) continue
     if (key !== undefined) collapsed.add(key)
-    const plain: Request = {
-      action,
-      app,
-      ...(tag !== undefined && { tag: seenTags.has(tag) ? tag : 'seen by nobody' }),
+    const isForgotten = tag !== undefined && tagged.includes(request.action) && !seenTags.has(tag)
+    const plain = {
+      ...rest,
+      ...(tag !== undefined && { tag: isForgotten ? 'seen by nobody' : tag }),
       ...(key !== undefined && seenKeys.has(key) && { key }),
-    }
+    } as Request
     const name = JSON.stringify(plain)
     const one = classes.get(name) ?? { request: plain, calls: [] }
     one.calls.push(calledAt)
@@ -60,11 +98,18 @@ function alike(history: readonly Exchange[], known: Exchange[]): Alike[] {
   return [...classes.values()]
 }
 
-class Search {
-  private readonly known: Exchange[]
-  private readonly unknown: Alike[]
+/** An object's state with the first responses by key, of which only successes are kept. */
+interface Kept<State, Answer> {
+  state: State
+  byKey: Readonly<Record<string, Answer>>
+}
+
+class Search<State, Request extends Asked, Answer extends Told> {
+  private readonly model: Model<State, Request, Answer>
+  private readonly known: Exchange<Request, Answer>[]
+  private readonly unknown: Alike<Request>[]
   /**
-   * States from which the search has failed. The key describes the placed exchanges and the serial's state; each value
+   * States from which the search has failed. The key describes the placed exchanges and the object's state; each value
    * says how many requests of each group were assumed to have taken effect.
    */
   private readonly tried = new Map<string, number[][]>()
@@ -72,7 +117,13 @@ class Search {
   private readonly supposed: number[]
   private budget: number
 
-  constructor(known: Exchange[], unknown: Alike[], budget: number) {
+  constructor(
+    model: Model<State, Request, Answer>,
+    known: Exchange<Request, Answer>[],
+    unknown: Alike<Request>[],
+    budget: number,
+  ) {
+    this.model = model
     this.known = known
     this.unknown = unknown
     this.placed = known.map(() => false)
@@ -81,12 +132,12 @@ class Search {
   }
 
   run(): Verdict {
-    if (this.canGoOn(0, untouched)) return 'has an order'
+    if (this.canGoOn(0, { state: this.model.untouched, byKey: {} })) return 'has an order'
     return this.budget > 0 ? 'has no order' : 'undecided'
   }
 
   /** Whether the exchanges that are not placed yet can follow this state. All exchanges before `start` are placed. */
-  private canGoOn(start: number, state: Serial): boolean {
+  private canGoOn(start: number, state: Kept<State, Answer>): boolean {
     const own: number[] = []
     const isDone = this.settle(start, state, own) || this.tryEach(start, state)
     if (!isDone) for (const index of own) this.placed[index] = false
@@ -97,7 +148,7 @@ class Search {
    * Places every exchange that is possible now and changes nothing: placing it later could not be better. Returns
    * whether all exchanges are then placed.
    */
-  private settle(start: number, state: Serial, own: number[]): boolean {
+  private settle(start: number, state: Kept<State, Answer>, own: number[]): boolean {
     for (let before = -1; before !== own.length; ) {
       before = own.length
       for (const index of this.candidates(start)) {
@@ -109,7 +160,7 @@ class Search {
     return this.placed.indexOf(false, start) === -1
   }
 
-  private tryEach(from: number, state: Serial): boolean {
+  private tryEach(from: number, state: Kept<State, Answer>): boolean {
     const start = this.placed.indexOf(false, from)
     if (this.budget <= 0 || !this.isNew(start, state)) return false
     this.budget--
@@ -124,12 +175,12 @@ class Search {
   }
 
   /** Assumes that a request without a response took effect, and continues. */
-  private suppose(start: number, state: Serial): boolean {
+  private suppose(start: number, state: Kept<State, Answer>): boolean {
     const limit = this.earliestEnd(start)
     for (const [index, { request, calls }] of this.unknown.entries()) {
       const count = this.supposed[index] as number
       if (!((calls[count] as number) < limit)) continue
-      const [, next] = respond(state, request)
+      const [, next] = this.respond(state, request)
       if (next === state) continue
       this.supposed[index] = count + 1
       if (this.canGoOn(start, next)) return true
@@ -138,11 +189,21 @@ class Search {
     return false
   }
 
+  private respond(kept: Kept<State, Answer>, request: Request): [Answer, Kept<State, Answer>] {
+    const { key } = request
+    const first = key === undefined ? undefined : kept.byKey[key]
+    if (first !== undefined) return [{ ...first, isReplayed: true }, kept]
+    const [answer, state] = this.model.respond(kept.state, request)
+    // Each success that a key stands for changes the state; so a response that leaves it as it was stores nothing.
+    if (state === kept.state) return [answer, kept]
+    return [answer, { state, byKey: key === undefined ? kept.byKey : { ...kept.byKey, [key]: answer } }]
+  }
+
   /** The state after an exchange; undefined if a correct service would have given another response. */
-  private after(index: number, state: Serial): Serial | undefined {
-    const { request, answer } = this.known[index] as Exchange
-    const [expected, next] = respond(state, request)
-    return answer !== undefined && isSameAnswer(expected, answer) ? next : undefined
+  private after(index: number, state: Kept<State, Answer>): Kept<State, Answer> | undefined {
+    const { request, answer } = this.known[index] as Exchange<Request, Answer>
+    const [expected, next] = this.respond(state, request)
+    return isSameAnswer(expected, answer) ? next : undefined
   }
 
   /**
@@ -153,16 +214,20 @@ class Search {
     const limit = this.earliestEnd(start)
     const found: number[] = []
     for (let index = start; index < this.known.length; index++) {
-      if ((this.known[index] as Exchange).calledAt > limit) break
+      if ((this.known[index] as Exchange<Request, Answer>).calledAt > limit) break
       if (!this.placed[index]) found.push(index)
     }
-    return found.sort((a, b) => (this.known[a] as Exchange).answeredAt - (this.known[b] as Exchange).answeredAt)
+    return found.sort(
+      (a, b) =>
+        (this.known[a] as Exchange<Request, Answer>).answeredAt -
+        (this.known[b] as Exchange<Request, Answer>).answeredAt,
+    )
   }
 
   private earliestEnd(start: number): number {
     let limit = Number.POSITIVE_INFINITY
     for (let index = start; index < this.known.length; index++) {
-      const { calledAt, answeredAt } = this.known[index] as Exchange
+      const { calledAt, answeredAt } = this.known[index] as Exchange<Request, Answer>
       if (calledAt > limit) break
       if (!this.placed[index]) limit = Math.min(limit, answeredAt)
     }
@@ -173,10 +238,9 @@ class Search {
    * Whether this state is new. It is not if the same state was tried with no more requests assumed to have taken
    * effect.
    */
-  private isNew(start: number, { held, kept }: Serial): boolean {
+  private isNew(start: number, { state, byKey }: Kept<State, Answer>): boolean {
     const ahead = this.placed.flatMap((isPlaced, index) => (isPlaced && index > start ? [index] : []))
-    const keys = [...kept].map(([key, answer]) => `${key}=${answer.app}/${answer.tag}`).sort()
-    const text = [start, ahead, held?.app, held?.tag, keys].join(' ')
+    const text = JSON.stringify([start, ahead, state, Object.entries(byKey).sort()])
     const before = this.tried.get(text) ?? []
     if (before.some((counts) => counts.every((count, index) => count <= (this.supposed[index] as number)))) return false
     this.tried.set(text, [...before, [...this.supposed]])
@@ -184,16 +248,26 @@ class Search {
   }
 }
 
+function isSameAnswer(expected: Told, given: Told | undefined): boolean {
+  const isTold = ([, value]: [string, unknown]) => value !== undefined && value !== false
+  const whole = (answer: Told) => Object.fromEntries(Object.entries(answer).filter(isTold))
+  return given !== undefined && isDeepStrictEqual(whole(expected), whole(given))
+}
+
 /**
  * A smallest set of responses that contradict each other, independently of the others. A response is left out by
  * treating it as unknown, as if the request might have taken effect or not.
  */
-export function contradiction(history: readonly Exchange[], budget = 20_000): Exchange[] {
-  const has = (exchanges: Exchange[]) => judge(exchanges, budget) === 'has no order'
+export function contradiction<State, Request extends Asked, Answer extends Told>(
+  model: Model<State, Request, Answer>,
+  history: readonly Exchange<Request, Answer>[],
+  budget = 20_000,
+): Exchange<Request, Answer>[] {
+  const has = (exchanges: Exchange<Request, Answer>[]) => judge(model, exchanges, budget) === 'has no order'
   let kept = upToTheFirstFault(history, has)
   // Reads are removed first, then the latest exchanges: the beginning explains the fault.
-  const order = kept.toSorted((a, b) => Number(b.request.action === 'detail') - Number(a.request.action === 'detail'))
-  for (const one of order) {
+  const isRead = ({ request }: Exchange<Request, Answer>) => Number(model.reads.includes(request.action))
+  for (const one of kept.toSorted((a, b) => isRead(b) - isRead(a))) {
     if (one.answer === undefined) continue
     const without = kept.map((other) => (other === one ? forgotten(other) : other))
     if (has(without)) kept = without
@@ -201,12 +275,12 @@ export function contradiction(history: readonly Exchange[], budget = 20_000): Ex
   return kept.filter(({ answer }) => answer !== undefined)
 }
 
-function forgotten(exchange: Exchange): Exchange {
+function forgotten<One extends Exchange>(exchange: One): One {
   return { ...exchange, answer: undefined, answeredAt: Number.POSITIVE_INFINITY }
 }
 
 /** The history up to the first response after which no order is possible. */
-function upToTheFirstFault(history: readonly Exchange[], has: (exchanges: Exchange[]) => boolean): Exchange[] {
+function upToTheFirstFault<One extends Exchange>(history: readonly One[], has: (exchanges: One[]) => boolean): One[] {
   const ends = history
     .flatMap(({ answer, answeredAt }) => (answer === undefined ? [] : [answeredAt]))
     .sort((a, b) => a - b)
@@ -226,15 +300,16 @@ function upToTheFirstFault(history: readonly Exchange[], has: (exchanges: Exchan
 
 /** Exchanges as text, in the order of their calls. */
 export function describeExchanges(exchanges: readonly Exchange[]): string {
+  const words = (values: object) =>
+    Object.entries(values)
+      .filter(([, value]) => value !== undefined && value !== false)
+      .map(([name, value]) => (value === true ? name : String(value)))
+      .join(' ')
   return exchanges
     .toSorted((a, b) => a.calledAt - b.calledAt)
-    .map(({ client, request, calledAt, answer, answeredAt }) => {
-      const { action, app, tag, key } = request
-      const asked = [action, app ?? 'any', tag, key && `key ${key}`].filter((word) => word !== undefined).join(' ')
-      const { code, isReplayed } = answer ?? {}
-      const shown = [code, answer?.app, answer?.tag, isReplayed ? 'replayed' : undefined]
-      const told = answer === undefined ? 'no answer' : shown.filter((word) => word !== undefined).join(' ')
-      return `${calledAt}–${answeredAt} client ${client}: ${asked} → ${told}`
-    })
+    .map(
+      ({ client, request, calledAt, answer, answeredAt }) =>
+        `${calledAt}–${answeredAt} client ${client}: ${words(request)} → ${answer ? words(answer) : 'no answer'}`,
+    )
     .join('\n')
 }

@@ -1,39 +1,52 @@
-import { createDevice, getDevice } from '../../src/devices/contract.ts'
-import { transferDevice, unbindDevice } from '../../src/devices/ownership/contract.ts'
+import type { TObject, TSchema } from 'typebox'
+import type { Operation } from '../../src/vocabulary/operation.ts'
 import { randomNumbers, sleep } from '../faults/support.ts'
-import { deviceBody, newSerial } from '../harness.ts'
-import type { Exchange } from './checker.ts'
-import type { Answer, Request } from './model.ts'
+import type { Asked, Exchange, Told } from './checker.ts'
+
+/** What clients ask about objects of one kind, and how. */
+export interface Subject<Request extends Asked, Answer extends Told> {
+  /** The name of an object that nobody has used yet; undefined when there is none left. */
+  begin(): string | undefined
+  /** Undefined where the choice is not possible now. `count` is another number each time. */
+  compose(random: () => number, object: string, count: number): Request | undefined
+  wire(
+    object: string,
+    request: Request,
+  ): { operation: Operation<TObject, TObject, TSchema>; input: object; token: string }
+  /** What a success shows. */
+  // biome-ignore lint/suspicious/noExplicitAny: the record of any operation.
+  shown(request: Request, data: any): Omit<Answer, 'code' | 'isReplayed'>
+}
 
 export interface Recording {
   /** The addresses of the running processes. */
   addresses: () => string[]
-  operatorKey: string
-  apps: { appId: string; token: string }[]
   clients: number
-  /** How many serial numbers the clients use at a time. */
-  serials: number
-  /** After about this many exchanges a serial number is replaced by a new one. */
-  exchangesOfASerial: number
+  /** How many objects the clients use at a time. */
+  objects: number
+  /** After about this many exchanges an object is replaced by a new one. */
+  exchangesOfAnObject: number
   seed: number
   /** How long a client waits for a response. */
   patienceMs: number
   /** The longest pause of a client after a missing response. */
   pauseMs: number
+  /** The longest pause between two requests of a client. */
+  breatheMs?: number
 }
 
-const operations = { create: createDevice, unbind: unbindDevice, transfer: transferDevice, detail: getDevice }
 /** Codes of responses that do not say whether the request took effect. */
-const openCodes = [50003, 49999]
+const openCodes = [50003, 49999, 10007]
 const triesWithAKey = 40
 
-/** Clients that use few serial numbers at the same time, and record their requests and responses. */
-export class Recorder {
-  readonly histories = new Map<string, Exchange[]>()
+/** Clients that use few objects at the same time, and record their requests and responses. */
+export class Recorder<Request extends Asked, Answer extends Told> {
+  readonly histories = new Map<string, Exchange<Request, Answer>[]>()
   answered = 0
   unknown = 0
   replayed = 0
   readonly codes: Record<string, number> = {}
+  private readonly subject: Subject<Request, Answer>
   private readonly recording: Recording
   private readonly current: string[]
   private clock = 0
@@ -41,9 +54,10 @@ export class Recorder {
   private running = true
   private readonly all: Promise<unknown>
 
-  constructor(recording: Recording) {
+  constructor(subject: Subject<Request, Answer>, recording: Recording) {
+    this.subject = subject
     this.recording = recording
-    this.current = Array.from({ length: recording.serials }, () => this.newHistory())
+    this.current = Array.from({ length: recording.objects }, () => this.newHistory() as string)
     this.all = Promise.all(Array.from({ length: recording.clients }, (_, index) => this.run(index)))
   }
 
@@ -53,62 +67,56 @@ export class Recorder {
     await this.all
   }
 
-  private newHistory(): string {
-    const serial = newSerial()
-    this.histories.set(serial, [])
-    return serial
+  private newHistory(): string | undefined {
+    const object = this.subject.begin()
+    if (object !== undefined) this.histories.set(object, [])
+    return object
+  }
+
+  /** The machine's clock, in which no two moments are the same. */
+  private now(): number {
+    this.clock = Math.max(this.clock + 0.0001, Date.now())
+    return this.clock
   }
 
   private async run(client: number): Promise<void> {
-    const random = randomNumbers(this.recording.seed + client)
-    const anyOf = <Item>(items: readonly Item[]) => items[Math.floor(random() * items.length)] as Item
+    const { seed, exchangesOfAnObject, breatheMs = 0 } = this.recording
+    const random = randomNumbers(seed + client)
     while (this.running) {
       const slot = Math.floor(random() * this.current.length)
-      const serial = this.current[slot] as string
-      const request = this.compose(random, anyOf(this.recording.apps).appId)
-      await this.settle(client, serial, request, random, anyOf)
-      const length = this.histories.get(serial)?.length ?? 0
-      if (length > this.recording.exchangesOfASerial && this.current[slot] === serial) {
-        this.current[slot] = this.newHistory()
+      const object = this.current[slot] as string
+      const request = this.subject.compose(random, object, ++this.requests)
+      if (request !== undefined) await this.settle(client, object, request, random)
+      const length = this.histories.get(object)?.length ?? 0
+      if (length > exchangesOfAnObject && this.current[slot] === object) {
+        this.current[slot] = this.newHistory() ?? object
       }
-    }
-  }
-
-  private compose(random: () => number, app: string): Request {
-    const share = random()
-    if (share < 0.35) return { action: 'detail', app: random() < 0.5 ? undefined : app }
-    const action = share < 0.7 ? 'create' : share < 0.88 ? 'unbind' : 'transfer'
-    this.requests++
-    return {
-      action,
-      app,
-      ...(action === 'create' && { tag: `t${this.requests}` }),
-      ...(random() < 0.7 && { key: `k${this.requests}` }),
+      if (breatheMs > 0) await sleep(random() * breatheMs)
     }
   }
 
   /** Sends a request, and repeats it with its key until there is a response; sometimes once more after a success. */
-  private async settle(
-    client: number,
-    serial: string,
-    request: Request,
-    random: () => number,
-    anyOf: <Item>(items: readonly Item[]) => Item,
-  ): Promise<void> {
+  private async settle(client: number, object: string, request: Request, random: () => number): Promise<void> {
     for (let tries = 1; tries <= triesWithAKey; tries++) {
-      const { answer } = await this.exchange(client, serial, request, anyOf(this.recording.addresses()))
+      const addresses = this.recording.addresses()
+      const address = addresses[Math.floor(random() * addresses.length)] as string
+      const { answer } = await this.exchange(client, object, request, address)
       if (answer === undefined) await sleep(random() * this.recording.pauseMs)
       const isWanted = answer === undefined ? this.running : answer.code === 0 && random() < 0.25
       if (request.key === undefined || !isWanted) return
     }
   }
 
-  private async exchange(client: number, serial: string, request: Request, address: string): Promise<Exchange> {
-    const calledAt = ++this.clock
-    const history = this.histories.get(serial) as Exchange[]
-    const exchange: Exchange = { client, request, calledAt, answer: undefined, answeredAt: Number.POSITIVE_INFINITY }
-    history.push(exchange)
-    const answer = await this.send(serial, request, address)
+  private async exchange(client: number, object: string, request: Request, address: string) {
+    const exchange: Exchange<Request, Answer> = {
+      client,
+      request,
+      calledAt: this.now(),
+      answer: undefined,
+      answeredAt: Number.POSITIVE_INFINITY,
+    }
+    this.histories.get(object)?.push(exchange)
+    const answer = await this.send(object, request, address)
     if (answer === undefined || openCodes.includes(answer.code)) {
       this.unknown++
       return exchange
@@ -118,37 +126,30 @@ export class Recorder {
     const told = `${request.action} ${answer.code}`
     this.codes[told] = (this.codes[told] ?? 0) + 1
     exchange.answer = answer
-    exchange.answeredAt = ++this.clock
+    exchange.answeredAt = this.now()
     return exchange
   }
 
   /** Undefined when the connection was lost or the client's time was over. */
-  private async send(serial: string, request: Request, address: string): Promise<Answer | undefined> {
-    const { method, path } = operations[request.action]
-    const { operatorKey, apps, patienceMs } = this.recording
-    const isOperators = request.action === 'transfer' || request.app === undefined
-    const token = isOperators ? operatorKey : apps.find(({ appId }) => appId === request.app)?.token
+  async send(object: string, request: Request, address: string): Promise<Answer | undefined> {
+    const { operation, input, token } = this.subject.wire(object, request)
+    const { method, path } = operation
     const headers: Record<string, string> = {
       authorization: `Bearer ${token}`,
       'content-type': 'application/json',
-      ...(request.key !== undefined && { 'idempotency-key': `${request.key}-of-${serial}` }),
+      ...(request.key !== undefined && { 'idempotency-key': `${request.key}-of-${object}` }),
     }
-    const target = method === 'GET' ? `${path}?deviceNo=${serial}` : path
-    const body = method === 'GET' ? null : JSON.stringify(bodyOf(serial, request))
+    const isGet = method === 'GET'
+    const target = isGet ? `${path}?${new URLSearchParams(input as Record<string, string>)}` : path
+    const body = isGet ? null : JSON.stringify(input)
     try {
-      const signal = AbortSignal.timeout(patienceMs)
+      const signal = AbortSignal.timeout(this.recording.patienceMs)
       const response = await fetch(address + target, { method, headers, body, signal })
-      const text = await response.text()
-      const { code, data } = JSON.parse(text)
+      const { code, data } = (await response.json()) as { code: number; data: object }
       const isReplayed = response.headers.get('idempotency-replayed') === 'true'
-      return { code, isReplayed, ...(code === 0 && { app: data.appId, tag: data.tag }) }
+      return { code, isReplayed, ...(code === 0 && this.subject.shown(request, data)) } as Answer
     } catch {
       return undefined
     }
   }
-}
-
-function bodyOf(deviceNo: string, { action, app, tag }: Request): object {
-  if (action === 'create') return deviceBody(String(app), { deviceNo, tag })
-  return action === 'transfer' ? { deviceNo, targetAppId: app, reason: 'race' } : { deviceNo }
 }
