@@ -4,7 +4,7 @@ import { newApplication, type TestApplication } from '../harness.ts'
 import { newPerson, signIn } from '../people.ts'
 import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess, newBareApplication } from './support.ts'
 
-// Health with a receiver that answers is in test/faults/callback-health.test.ts. Here no server receives.
+// Health with a receiver that answers is in test/faults/callbacks.test.ts. Here no server receives.
 
 const healthOf = async ({ appId, token }: TestApplication) =>
   expectSuccess(await client.call(getCallbackHealth, { appId }, { token }))

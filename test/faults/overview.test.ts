@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import { examine } from '../../src/cli/doctor.ts'
-import { createDevice, createDevices } from '../../src/devices/contract.ts'
+import { createDevice, createDevices, getDevice } from '../../src/devices/contract.ts'
 import { savePlacement } from '../../src/devices/placement/contract.ts'
 import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { pageRefusals } from '../../src/events/refusal-log/contract.ts'
@@ -150,6 +150,9 @@ test('the chart has as many refusals as the log, also past what the log keeps of
   const { appId, token } = await newApplication(client)
   const devices = Array.from({ length: 400 }, () => ({ ...deviceBody(appId), deviceNo: '' }))
   expect((await client.call(createDevices, { appId, devices }, { token })).code).toBe(0)
+  // Neither contains refused reads and requests of unknown callers.
+  expect((await client.call(getDevice, { deviceNo: 'NONE0001' }, { token })).code).not.toBe(0)
+  expect((await client.call(createDevice, deviceBody(appId), { token: 'wrong' })).code).not.toBe(0)
   const logged = async () => (await client.operate(pageRefusals, {})).data.total as number
   const charted = async () =>
     (await overview()).minutes.reduce((sum: number, { refusals }: { refusals: number }) => sum + refusals, 0)
