@@ -30,10 +30,11 @@ export class SignOnBed {
   database!: OwnDatabase
   service!: Service
   client!: Client
+  strict: Service | undefined
   /** The settings that all its services have. */
   env: Record<string, string> = {}
 
-  async start(): Promise<void> {
+  async start(settings: Record<string, string> = {}): Promise<void> {
     await this.provider.start()
     this.database = await this.place.findDatabase()
     this.env = {
@@ -45,7 +46,7 @@ export class SignOnBed {
       FORECOURT_OIDC_CLIENT_SECRET: this.provider.clientSecret,
     }
     const roles = { FORECOURT_OIDC_ROLES: 'admin=chiefs;operator=ops,duty;viewer=guests' }
-    const env = { ...this.env, ...roles, FORECOURT_OIDC_SESSION_HOURS: '2' }
+    const env = { ...this.env, ...roles, FORECOURT_OIDC_SESSION_HOURS: '2', ...settings }
     this.service = await this.place.startService({ env })
     this.client = new Client(this.service)
   }
@@ -58,7 +59,8 @@ export class SignOnBed {
       FORECOURT_PASSWORDS: 'admins',
       FORECOURT_OIDC_NAME: 'Corp',
     }
-    return new Client(await this.place.startService({ env: { ...this.env, ...strict } }))
+    this.strict = await this.place.startService({ env: { ...this.env, ...strict } })
+    return new Client(this.strict)
   }
 
   /** Makes the provider respond correctly, and forget what it was asked. */

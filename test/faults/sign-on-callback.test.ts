@@ -31,8 +31,6 @@ let client: Client
 let strict: Client
 /** A service whose address is https, where idle sessions end before long ones do. */
 let secure: Client
-/** A service that learns from its proxy that its address is https. */
-let proxied: Client
 afterAll(() => bed.clear(), 60_000)
 
 beforeAll(async () => {
@@ -44,8 +42,6 @@ beforeAll(async () => {
     FORECOURT_OIDC_SESSION_HOURS: '100',
   }
   secure = new Client(await bed.place.startService({ env: { ...bed.env, ...own } }))
-  const proxy = { DATABASE_URL: database.url(), FORECOURT_TRUSTED_PROXIES: '127.0.0.1,::1' }
-  proxied = new Client(await bed.place.startService({ env: proxy }))
   strict = await bed.startStrict()
 }, 120_000)
 beforeEach(() => bed.tellTruth())
@@ -67,6 +63,68 @@ async function begun(
   return { cookie, query: provider.issue(url, claims, lies) }
 }
 
+describe('strangers', () => {
+  const many = <Result>(count: number, run: () => Promise<Result>) => Promise.all(Array.from({ length: count }, run))
+  const ticketsKept = () =>
+    database.run(async (sql) => (await sql`select count(*)::int as tickets from used_ticket`)[0]?.tickets)
+
+  test('leave no row, and at most 20 log lines of a kind a minute', async () => {
+    const before = await ticketsKept()
+    const headers = { 'x-forwarded-for': '198.51.100.70' }
+    const inventing = (words: Record<string, string>) => async () => {
+      const { cookie, url } = await begin({ headers, service: strict })
+      const state = new URL(url).searchParams.get('state') ?? ''
+      return (await callBack({ state, ...words }, cookie, strict, headers)).refusal
+    }
+    expect(new Set(await many(60, inventing({ error: 'access_denied' })))).toEqual(new Set([10061]))
+    const refusals = await many(120, inventing({ code: 'invented' }))
+    expect(refusals.filter((code) => code === 10061)).toHaveLength(100)
+    expect(refusals.filter((code) => code === 10007)).toHaveLength(20)
+    await many(30, () => strict.call(logOutByProvider, { logout_token: 'rubbish' }))
+    const { options, ticket } = (await strict.call(startPasskeySession, {})).data
+    const credential = new Authenticator(namedUrl).get(options)
+    for (let time = 0; time < 3; time++)
+      expect((await strict.call(createSession, { ticket, credential })).code).toBe(10031)
+    expect(await ticketsKept()).toBe(before)
+    // Nobody was refused at this process before.
+    expect(bed.strict?.stderr().match(/single sign-on refused/g)).toHaveLength(20)
+  })
+
+  longTest(
+    '105 people of one address come in at once on two processes, though the provider takes its time',
+    async () => {
+      const headers = { 'x-forwarded-for': '198.51.100.71' }
+      const env = { ...bed.env, FORECOURT_OIDC_ROLES: 'operator=ops' }
+      const other = new Client(await bed.place.startService({ env }))
+      provider.slowMs = 50
+      const flows = await many(105, () => begun(claimsOf(), { headers }))
+      const backs = await Promise.all(
+        flows.map(({ cookie, query }, at) => callBack(query, cookie, at % 2 ? client : other, headers)),
+      )
+      provider.slowMs = 0
+      expect(backs.map(({ refusal }) => refusal).filter((refusal) => refusal !== 0)).toEqual([])
+      const [row] = await database.run(
+        (sql) => sql`select failures, under_way from sign_in_attempt where key = 'source 198.51.100.71'`,
+      )
+      expect(row).toMatchObject({ failures: 0, under_way: 0 })
+    },
+    60_000,
+  )
+
+  test('an attempt whose process was killed is waited for, and then counts as a failure', async () => {
+    const headers = { 'x-forwarded-for': '198.51.100.72' }
+    await database.run(
+      (sql) => sql`insert into sign_in_attempt (key, failures, since, under_way, under_way_until)
+        values ('source 198.51.100.72', 100, now(), 60, now() + interval '1 second')`,
+    )
+    const since = performance.now()
+    const answer = await client.call(createSession, { operatorKey: client.operatorKey.replace(/.$/, '!') }, { headers })
+    expect(answer.code).toBe(10007)
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(600)
+    expect(performance.now() - since).toBeGreaterThan(500)
+  })
+})
+
 describe('a callback', () => {
   test('without its cookie, with another state or a second time asks nobody and spoils nothing', async () => {
     const { cookie, query } = await begun()
@@ -77,7 +135,8 @@ describe('a callback', () => {
     expect((await callBack({ ...query, state: 'x' }, cookie)).refusal).toBe(10061)
     expect((await callBack(query, `${cookie.slice(0, -3)}AAA`)).refusal).toBe(10061)
     expect(provider.asked).toEqual([])
-    expect((await callBack(query, cookie)).session).toBeDefined()
+    const backs = await Promise.all(Array.from({ length: 5 }, () => callBack(query, cookie)))
+    expect(backs.filter(({ session }) => session !== undefined)).toHaveLength(1)
     const refused = await begun(claimsOf(), {}, { signature: 'stranger' })
     expect((await callBack(refused.query, refused.cookie)).refusal).toBe(10061)
     provider.asked = []
@@ -177,17 +236,14 @@ describe('a callback', () => {
 })
 
 describe('a cookie without __Host-', () => {
-  test.each<[string, () => Client, Record<string, string>]>([
-    ['by the public address', () => secure, {}],
-    ['by the word of a trusted proxy', () => proxied, { 'x-forwarded-proto': 'https' }],
-  ])('is ignored behind https, %s: of a session, and of a browser that is known', async (_, by, proto) => {
-    const { name, password } = await newPerson(by(), 'viewer')
+  test('is ignored behind https: of a session, and of a browser that is known', async () => {
+    const { name, password } = await newPerson(secure, 'viewer')
     const enter = (cookie: string, typed = password) =>
-      by().call(createSession, { name, password: typed }, { headers: { ...proto, cookie } })
+      secure.call(createSession, { name, password: typed }, { headers: { cookie } })
     const entered = await enter('')
     const [session = ''] = cookiesOf(entered.headers)
     expect(entered.headers.get('set-cookie')).toMatch(/^__Host-forecourt_session=.*; Secure$/)
-    const ask = (cookie: string) => by().call(getSession, {}, { headers: { ...proto, cookie } })
+    const ask = (cookie: string) => secure.call(getSession, {}, { headers: { cookie } })
     expect((await ask(session)).code).toBe(0)
     expect((await ask(plainOf(session))).code).toBe(10002)
     const [browser = ''] = cookiesOf((await ask(session)).headers)
@@ -199,7 +255,7 @@ describe('a cookie without __Host-', () => {
     const again = await enter(browser)
     expect(again.code).toBe(0)
     const [own = ''] = cookiesOf(again.headers)
-    const left = await by().call(deleteSession, {}, { headers: { ...proto, cookie: own } })
+    const left = await secure.call(deleteSession, {}, { headers: { cookie: own } })
     expect(cookiesOf(left.headers)).toContain('__Host-forecourt_session=')
   })
 
@@ -338,67 +394,6 @@ describe('a confirmation', () => {
     expect(await act()).toBe(10001)
     // The provider's part counts once.
     expect((await confirm({ code: second })).code).toBe(10001)
-  })
-})
-
-describe('strangers', () => {
-  const many = <Result>(count: number, run: () => Promise<Result>) => Promise.all(Array.from({ length: count }, run))
-  const ticketsKept = () =>
-    database.run(async (sql) => (await sql`select count(*)::int as tickets from used_ticket`)[0]?.tickets)
-
-  test('leave no row, and at most 20 log lines of a kind a minute', async () => {
-    const before = await ticketsKept()
-    const headers = { 'x-forwarded-for': '198.51.100.70' }
-    const inventing = (words: Record<string, string>) => async () => {
-      const { cookie, url } = await begin({ headers })
-      const state = new URL(url).searchParams.get('state') ?? ''
-      return (await callBack({ state, ...words }, cookie, client, headers)).refusal
-    }
-    expect(new Set(await many(60, inventing({ error: 'access_denied' })))).toEqual(new Set([10061]))
-    const refusals = await many(120, inventing({ code: 'invented' }))
-    expect(refusals.filter((code) => code === 10061)).toHaveLength(100)
-    expect(refusals.filter((code) => code === 10007)).toHaveLength(20)
-    await many(30, () => client.call(logOutByProvider, { logout_token: 'rubbish' }))
-    const { options, ticket } = (await strict.call(startPasskeySession, {})).data
-    const credential = new Authenticator(namedUrl).get(options)
-    for (let time = 0; time < 3; time++)
-      expect((await strict.call(createSession, { ticket, credential })).code).toBe(10031)
-    expect(await ticketsKept()).toBe(before)
-    expect(service.stderr().match(/single sign-on refused/g)).toHaveLength(20)
-  })
-
-  longTest(
-    '105 people of one address come in at once on two processes, though the provider takes its time',
-    async () => {
-      const headers = { 'x-forwarded-for': '198.51.100.71' }
-      const env = { ...bed.env, FORECOURT_OIDC_ROLES: 'operator=ops' }
-      const other = new Client(await bed.place.startService({ env }))
-      provider.slowMs = 50
-      const flows = await many(105, () => begun(claimsOf(), { headers }))
-      const backs = await Promise.all(
-        flows.map(({ cookie, query }, at) => callBack(query, cookie, at % 2 ? client : other, headers)),
-      )
-      provider.slowMs = 0
-      expect(backs.map(({ refusal }) => refusal).filter((refusal) => refusal !== 0)).toEqual([])
-      const [row] = await database.run(
-        (sql) => sql`select failures, under_way from sign_in_attempt where key = 'source 198.51.100.71'`,
-      )
-      expect(row).toMatchObject({ failures: 0, under_way: 0 })
-    },
-    60_000,
-  )
-
-  test('an attempt whose process was killed is waited for, and then counts as a failure', async () => {
-    const headers = { 'x-forwarded-for': '198.51.100.72' }
-    await database.run(
-      (sql) => sql`insert into sign_in_attempt (key, failures, since, under_way, under_way_until)
-        values ('source 198.51.100.72', 100, now(), 60, now() + interval '1 second')`,
-    )
-    const since = performance.now()
-    const answer = await client.call(createSession, { operatorKey: client.operatorKey.replace(/.$/, '!') }, { headers })
-    expect(answer.code).toBe(10007)
-    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(600)
-    expect(performance.now() - since).toBeGreaterThan(500)
   })
 })
 

@@ -54,9 +54,9 @@ export const signInLimits = {
    * test/faults/second-factor.test.ts.
    */
   generatorDraftMinutes: 10,
-  /** Passkeys. Those of an account; bounds its rows. Beyond it: 400 10001. Tested by: test/faults/passkeys.test.ts. */
+  /** Passkeys. Those of an account; bounds its rows. Beyond it: 400 10001. Tested by: test/faults/second-factor.test.ts. */
   passkeysOfOne: 20,
-  /** Seconds. The life of a passkey’s ticket. Beyond it: 401 10031. Tested by: test/faults/passkeys.test.ts. */
+  /** Seconds. The life of a passkey’s ticket. Beyond it: 401 10031. Tested by: test/faults/second-factor.test.ts. */
   ticketSeconds: 300,
   /** Seconds. How long a sign-on may take, by its cookie. Beyond it: 10061. Tested by: test/faults/sign-on-callback.test.ts. */
   signOnSeconds: 600,
