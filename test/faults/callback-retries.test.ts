@@ -1,10 +1,9 @@
 import { afterAll, expect, test } from 'bun:test'
-import { saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
 import { pageDeliveries, replayDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { getReadiness } from '../../src/service/contract.ts'
 import { getOverview } from '../../src/service/overview/contract.ts'
-import { pageSites, saveSite } from '../../src/sites/contract.ts'
+import { saveSite } from '../../src/sites/contract.ts'
 import { Client, deviceBody, newApplication, siteBody } from '../harness.ts'
 import { longTest } from '../long.ts'
 import { CallbackBed } from './callback-bed.ts'
@@ -91,13 +90,6 @@ longTest('a receiver that answers again is no trouble any more', async () => {
   expect(await becomesTrue(async () => !(await isTrouble()))).toBe(true)
 })
 
-longTest('what was made a few seconds ago is counted, without anybody having asked', async () => {
-  const app = await newApplication(client)
-  expect((await client.call(saveSite, siteBody(app.appId), { token: app.token })).code).toBe(0)
-  const { total } = (await client.operate(pageSites, {})).data
-  expect(await becomesTrue(async () => (await overview()).counts?.sites === total, 15_000)).toBe(true)
-})
-
 longTest(
   'each delivery has its ten attempts and dies, although new events keep coming, and each of these is tried',
   async () => {
@@ -127,56 +119,6 @@ test('with Retry-After, which leaves one attempt a visit, retries and new events
   await creating.stop()
   expect((await attempts()).length).toBeGreaterThan(2)
 })
-
-longTest(
-  'what waits is counted and shown, with a next attempt that is not past, and is sent when the endpoint is back',
-  async () => {
-    const bed = await CallbackBed.start()
-    const app = await bed.newEndpoint(answerWith(500))
-    await bed.createDevicesOf(app, 20)
-    // After three failures the endpoint is held: it gets single attempts with pauses between them.
-    const isHeld = async () => (await bed.pageOf(app)).heldUntil !== null
-    // Two looks, with one attempt between them: the more attempts of an event have failed, the longer its next one waits.
-    let attempted = 0
-    for (let looks = 0; looks < 2; looks++) {
-      expect(await becomesTrue(() => bed.receiver.at(app.path).length > attempted)).toBe(true)
-      expect(await becomesTrue(isHeld)).toBe(true)
-      attempted = bed.receiver.at(app.path).length
-      const before = new Date(Math.floor(Date.now() / 1000) * 1000)
-      const page = await bed.pageOf(app, { status: 1 })
-      expect(page.waitingEvents).toBeGreaterThan(5)
-      // The waiting events and the list are read one after the other, and an attempt may happen in between.
-      const counted = async () => bed.pageOf(app, { status: 1 }).then((now) => Number(now.waitingEvents) + now.total)
-      expect(await becomesTrue(async () => (await counted()) === 20)).toBe(true)
-      expect(page.waitingSince).not.toBeNull()
-      expect(page.callbacks).toBe('on')
-      for (const { nextAttemptTime } of page.list) {
-        const next = new Date(`${String(nextAttemptTime).replace(' ', 'T')}+08:00`)
-        expect(next.getTime()).toBeGreaterThanOrEqual(before.getTime())
-      }
-    }
-    expect(await becomesTrue(isHeld)).toBe(true)
-    const metrics = await bed.metrics()
-    expect(/^forecourt_callback_endpoints\{state="held"\} (\d+)$/m.exec(metrics)?.[1]).toBe('1')
-    expect(Number(/^forecourt_callback_waiting_events\{state="held"\} (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(5)
-    expect(Number(/^forecourt_callback_lag_seconds (\S+)$/m.exec(metrics)?.[1])).toBeGreaterThan(1)
-    const { data } = await bed.client.operate(getOverview, {})
-    expect(data.callbacks).toBe('on')
-    expect(data.counts?.eventsWaiting).toBeGreaterThan(5)
-    // Saving the configuration again causes an attempt at once.
-    const config = { appId: app.appId, operatorName: 'Operator', callbackUrl: bed.receiver.url(app.path) }
-    await bed.client.call(saveThirdPartyConfig, config, { token: app.token })
-    const isDone = async () => {
-      const { waitingEvents, waitingSince, heldUntil, list } = await bed.pageOf(app)
-      const isIdle = waitingEvents === 0 && waitingSince === null && heldUntil === null
-      return isIdle && list.every(({ status }) => status === 2)
-    }
-    // On a busy machine more attempts have failed by then, and the next of these are further away.
-    expect(await becomesTrue(isDone, 150_000)).toBe(true)
-    await bed.stop()
-  },
-  300_000,
-)
 
 test('operators see attempts, waiting and dead deliveries in the metrics, and logs hold no secret', async () => {
   await bed.createDeviceOf(await bed.newEndpoint(answerWith(410)))

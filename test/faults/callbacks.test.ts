@@ -393,7 +393,20 @@ describe.concurrent('an endpoint', () => {
     const attempts = (await receiver.waitFor(app.path, 5)).slice(1)
     expect(attempts.length).toBeGreaterThanOrEqual(4)
     expect(attempts.filter(({ at }) => at - (attempts[0]?.at ?? 0) < 6_000).length).toBeLessThanOrEqual(6)
-    receiver.url(app.path)
+    // What waits is shown, with a next attempt that is not past.
+    expect(await becomesTrue(async () => (await bed.pageOf(app)).heldUntil !== null)).toBe(true)
+    const before = Math.floor(Date.now() / 1000) * 1000
+    const shown = await bed.pageOf(app, { status: 1 })
+    expect(shown).toMatchObject({ callbacks: 'on', waitingSince: expect.any(String) })
+    for (const { nextAttemptTime } of shown.list)
+      expect(Date.parse(`${nextAttemptTime?.replace(' ', 'T')}+08:00`)).toBeGreaterThanOrEqual(before)
+    // The waiting events and the list are read one after the other, and an attempt may happen in between.
+    const counted = async () =>
+      bed.pageOf(app, { status: 1 }).then(({ waitingEvents, total }) => Number(waitingEvents) + total)
+    expect(await becomesTrue(async () => (await counted()) === serials.length)).toBe(true)
+    // Saving the configuration again causes an attempt at once.
+    const config = { appId: app.appId, operatorName: 'Operator', callbackUrl: receiver.url(app.path) }
+    await client.call(saveThirdPartyConfig, config, { token: app.token })
     const firsts = () => {
       const seen = new Set<unknown>()
       return receiver
