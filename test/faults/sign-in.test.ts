@@ -125,19 +125,6 @@ describe('wrong passwords', () => {
     expect((await tryIt(person.name, person.password, source)).code).toBe(10007)
     expect((await tryIt(person.name, person.password, source, { cookie: String(mark) })).code).toBe(0)
   })
-
-  longTest('leave few rows, and none for long', async () => {
-    const source = newSource()
-    for (let index = 0; index < 12; index++) await tryIt(newSerial('no'), 'wrong', source)
-    const count = () =>
-      database.run(async (sql) => Number((await sql`select count(*) as n from sign_in_attempt`)[0]?.n))
-    await database.run((sql) => sql`update sign_in_attempt set logged_at = now() - interval '2 minutes'`)
-    await database.run((sql) => sql`update sign_in_attempt set since = now() - interval '16 minutes'`)
-    await database.run((sql) => sql.begin((tx) => clearAttempts(tx, 10_000)))
-    await database.run((sql) => sql.begin((tx) => clearAttempts(tx, 10_000)))
-    // Only the row whose attempts were just logged may remain.
-    expect(await count()).toBeLessThanOrEqual(1)
-  })
 })
 
 test('a name that nobody has is refused no sooner than a wrong password', async () => {
