@@ -22,6 +22,8 @@ export interface Lies {
   tokenBody?: string
   tokenRedirect?: string
   noIdToken?: boolean
+  /** The token endpoint never answers. */
+  tokenHangs?: boolean
   /** How the addresses other than the token endpoint answer, by their path. */
   answers?: Record<string, { status?: number; value: unknown; headers?: Record<string, string> }>
   discovery?: Record<string, unknown>
@@ -52,8 +54,8 @@ export class TestProvider {
   lies: Lies = {}
   /** How long each answer takes. */
   slowMs = 0
-  /** A path that is never answered. */
-  hangsAt: string | undefined
+  /** The paths that are never answered. */
+  hanging: readonly string[] = []
   private readonly issued = new Map<string, Issued>()
   private readonly userInfos = new Map<string, Record<string, unknown>>()
   private server: Server | undefined
@@ -64,7 +66,7 @@ export class TestProvider {
     this.server = createServer((request, response) => {
       const path = (request.url ?? '').split('?')[0] ?? ''
       this.asked.push(path)
-      if (this.lies.hangs || path === this.hangsAt) return
+      if (this.lies.hangs || this.hanging.includes(path)) return
       sleep(this.slowMs)
         .then(() => this.answer(path, request))
         .then(
@@ -185,6 +187,7 @@ export class TestProvider {
       .digest('base64url')
     if (issued === undefined || issued.challenge !== proven) return { status: 400, value: { error: 'invalid_grant' } }
     const { lies, nonce } = issued
+    if (lies.tokenHangs) return new Promise<never>(() => {})
     if (lies.tokenRedirect) return { status: 302, value: {}, headers: { location: lies.tokenRedirect } }
     if (lies.tokenStatus) return { status: lies.tokenStatus, value: lies.tokenBody ?? { error: 'invalid_grant' } }
     if (lies.tokenBody) return { value: lies.tokenBody }

@@ -3,7 +3,7 @@ import { getCallbackHealth } from '../../src/deliveries/health/contract.ts'
 import { newApplication, type TestApplication } from '../harness.ts'
 import { client, createDeviceOf, expectSuccess, newBareApplication } from './support.ts'
 
-// Health with a receiver that answers is in test/faults/callback-health.test.ts. Here no server receives.
+// Health with a receiver that answers is in test/faults/callbacks.test.ts. Here no server receives.
 
 const healthOf = async ({ appId, token }: TestApplication) =>
   expectSuccess(await client.call(getCallbackHealth, { appId }, { token }))

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
-import { findProcess } from '../../src/embedded/processes.ts'
 import { getMetrics } from '../../src/service/contract.ts'
-import { Client, deviceBody, newApplication, type Service, type TestApplication } from '../harness.ts'
+import { Client, deviceBody, newApplication, type Service } from '../harness.ts'
 import { longTest } from '../long.ts'
-import type { Killed, KillOrder } from './killer.ts'
+import type { Endpoint } from './callback-bed.ts'
 import { answerWith, Receiver, verify } from './receiver.ts'
+import { Striker } from './strikes.ts'
 import {
   anyMoment,
   atScale,
@@ -35,39 +31,20 @@ const leaseMs = 30_000
 const place = new Workplace(onDisk)
 const random = randomNumbers(seed)
 const said = `seed ${seed}`
-let receiver: Receiver
-let killer: ChildProcess
-let nextKilled: () => Promise<Killed>
-
-beforeAll(async () => {
-  receiver = await Receiver.start()
-  killer = spawn(process.execPath, [join(import.meta.dirname, 'killer.ts'), String(seed)], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  const lines = createInterface(killer.stdout as NodeJS.ReadableStream)[Symbol.asyncIterator]()
-  nextKilled = () => lines.next().then(({ value }) => JSON.parse(value))
-})
+const receiver = await Receiver.start()
 afterAll(async () => {
   receiver.stop()
-  killer.stdin?.end()
-  await once(killer, 'exit')
   await place.clear()
 }, 120_000)
 
-/** Has the killer process kill a service at a random moment, and waits until the service has ended. */
-async function killSoon({ process: { pid = 0 } }: Service, withinMs: number): Promise<void> {
-  const order: KillOrder = { pids: [pid], withinMs }
-  killer.stdin?.write(`${JSON.stringify(order)}\n`)
-  expect((await nextKilled()).pids, said).toEqual([pid])
-  expect(await becomesTrue(() => findProcess(pid) === undefined), said).toBe(true)
+/** Kills a service at a random moment. */
+async function killSoon(service: Service): Promise<void> {
+  const striker = new Striker()
+  await striker.strike(service, false)
+  await striker.end()
 }
 
 const env = (database: OwnDatabase) => ({ DATABASE_URL: database.url(), FORECOURT_PRIVATE_CALLBACKS: 'allow' })
-
-interface Endpoint extends TestApplication {
-  path: string
-  secret: string
-}
 
 /** An application with a slow callback, so that a kill nearly always interrupts one. */
 async function newEndpoint(client: Client, path: string): Promise<Endpoint> {
@@ -114,7 +91,7 @@ describe.concurrent('callbacks', () => {
         endpoints.push(...fresh)
         const stops = fresh.map((endpoint) => createAlong(client, endpoint))
         await becomesTrue(() => fresh.every(({ path }) => receiver.at(path).length > 5))
-        await killSoon(service, 400)
+        await killSoon(service)
         await Promise.all(stops.map((one) => one.stop()))
         const [told] = await database.run(
           (sql) => sql`
@@ -198,7 +175,7 @@ describe.concurrent('callbacks', () => {
     for (const share of shares) expect(share, 'what each has delivered').toBeGreaterThan(0)
 
     const stops = endpoints.map((endpoint) => createAlong(clients[1], endpoint))
-    await killSoon(one, 1000)
+    await killSoon(one)
     const killedAt = performance.now()
     await anyMoment(random, 1000)
     await Promise.all(stops.map((one) => one.stop()))
@@ -243,9 +220,8 @@ describe('callbacks', () => {
 
   test('that are under way when their service is told to stop end within 2 seconds, and another goes on at once', async () => {
     const database = await place.startDatabase()
-    const services = await Promise.all([0, 1].map(() => place.startService({ env: env(database) })))
-    const [one, other] = services as [Service, Service]
-    const client = new Client(one)
+    const service = await place.startService({ env: env(database) })
+    const client = new Client(service)
     const silent = await Promise.all([0, 1, 2, 3, 4, 5].map((n) => newEndpoint(client, `/stop-${n}`)))
     const isSettled = async () => {
       const [row] = await database.run((sql) => sql`select count(*)::int as count from delivery where status = 2`)
@@ -258,9 +234,8 @@ describe('callbacks', () => {
     expect(await becomesTrue(() => silent.every(({ path }) => receiver.at(path).length === 2))).toBe(true)
     for (const { path } of silent) receiver.url(path)
     // A callback without a response would take 15 s, and a service that has not ended after 9.5 s exits with 1.
-    expect(await one.stop()).toBe(0)
-    expect(await other.stop()).toBe(0)
-    const rows = await database.run((sql) => sql`select lease_owner, through_event_id from callback_endpoint`)
+    expect(await service.stop()).toBe(0)
+    const rows = await database.run((sql) => sql`select lease_owner from callback_endpoint`)
     expect(rows.map((row) => row.lease_owner)).toEqual(silent.map(() => null))
     // The abandoned callback was not stored as sent: the next process sends it with the same id, without waiting for a
     // lease.
@@ -271,7 +246,6 @@ describe('callbacks', () => {
       expect(ids[2]).toBe(String(ids[1]))
     }
     expect(await next.stop()).toBe(0)
-    await database.stop()
   })
 })
 

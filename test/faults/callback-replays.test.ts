@@ -1,16 +1,87 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
-import { replayDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
+import { getThirdPartyConfig, saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
+import { pageDeliveries, replayDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
+import { getCallbackHealth } from '../../src/deliveries/health/contract.ts'
 import { pageAudit, pageEvents } from '../../src/events/contract.ts'
-import { newApplication } from '../harness.ts'
+import { saveSite } from '../../src/sites/contract.ts'
+import { siteBody, type TestApplication } from '../harness.ts'
 import { longTest } from '../long.ts'
-import { CallbackBed, serialOf } from './callback-bed.ts'
+import { CallbackBed, type Endpoint, serialOf } from './callback-bed.ts'
 import { answerWith, verify } from './receiver.ts'
-import { atScale, becomesTrue, embeddedConnection, withSql } from './support.ts'
+import {
+  anyMoment,
+  atScale,
+  becomes,
+  becomesTrue,
+  embeddedConnection,
+  randomNumbers,
+  seed,
+  tell,
+  withSql,
+} from './support.ts'
+
+// What sends deliveries again, and events that were made while a callback was stopped by a 410, which have no delivery:
+// what tells of them, and what sends them.
 
 const bed = await CallbackBed.start()
 const { client, receiver } = bed
 afterAll(() => bed.stop(), 120_000)
+
+const database = embeddedConnection(bed.service.dataDir)
+const random = randomNumbers(seed)
+const said = `seed ${seed}`
+const always = { timeFrom: '2020-01-01 00:00:00', timeTo: '2999-12-31 23:59:59' }
+const gone = answerWith(410)
+
+async function replay({ token }: TestApplication, members: object = {}): Promise<number> {
+  const answer = await client.call(replayDeliveries, { ...always, ...members }, { token })
+  expect(answer.code, answer.text).toBe(0)
+  return answer.data.replayed
+}
+
+/** Saves the callback again, which ends a stop; the receiver gives this answer from then on. */
+async function lift({ appId, token, path }: Endpoint, members = {}, answer = answerWith(200)): Promise<void> {
+  const config = { appId, operatorName: 'Operator', callbackUrl: receiver.url(path, answer), ...members }
+  const saved = await client.call(saveThirdPartyConfig, config, { token })
+  expect(saved.code, saved.text).toBe(0)
+}
+
+const delivered = async (app: TestApplication) => (await bed.deliveriesOf(app, { status: 2 })).length
+const healthOf = async ({ appId, token }: TestApplication) =>
+  (await client.call(getCallbackHealth, { appId }, { token })).data
+
+/** The serials of the callbacks that an endpoint receives after the first ones. */
+const serialsAfter = async ({ path }: Endpoint, first: number, count: number) =>
+  (await receiver.waitFor(path, first + count)).slice(first).map(serialOf)
+
+/** The events of a long replay. */
+const events = atScale(1_000, 5_000)
+
+/** An endpoint with events that look as if they had been sent long ago. */
+async function newHistory(): Promise<Endpoint> {
+  const app = await bed.newEndpoint()
+  const { appId } = app
+  await bed.createDeviceOf(app)
+  await receiver.waitFor(app.path, 2)
+  await withSql(database, async (sql) => {
+    const hasEnded = async () => {
+      const [row] = await sql`select lease_owner from callback_endpoint where app_id = ${appId}`
+      return row?.lease_owner === null
+    }
+    expect(await becomesTrue(hasEnded), 'the turn before has ended').toBe(true)
+    // In one transaction: otherwise the service could send the events for the first time in between.
+    await sql.begin(async (tx) => {
+      await tx`
+        insert into event (app_id, id, type, time, actor, subject, data)
+        select app_id, id - n, type, time, actor, subject, data from event, generate_series(1, ${events}) as n
+        where app_id = ${appId} and type = 'device.bound'`
+      await tx`
+        update callback_endpoint set through_event_id = (select max(id) from event where app_id = ${appId})
+        where app_id = ${appId}`
+    })
+  })
+  return app
+}
 
 describe.concurrent('a replay', () => {
   test('of one delivery sends it again, under the same id', async () => {
@@ -33,35 +104,22 @@ describe.concurrent('a replay', () => {
   })
 
   test('of a range sends every event in it again, in order, and can be narrowed to the dead ones', async () => {
-    let isGone = false
-    const app = await bed.newEndpoint((received, response, socket) =>
-      answerWith(isGone ? 410 : 200)(received, response, socket),
-    )
-    const { token } = app
+    const app = await bed.newEndpoint()
     const serials = await bed.createDevicesOf(app, 5)
     await receiver.waitFor(app.path, 6)
-    isGone = true
+    receiver.url(app.path, gone)
     const deadSerial = await bed.createDeviceOf(app)
     await bed.deliveryOf(app, 3)
-    isGone = false
-    await client.call(
-      saveThirdPartyConfig,
-      { appId: app.appId, operatorName: 'x', callbackUrl: receiver.url(app.path) },
-      { token },
-    )
+    await lift(app)
     await receiver.waitFor(app.path, 8)
-    const range = { timeFrom: '2020-01-01 00:00:00', timeTo: '2999-12-31 23:59:59' }
-    const dead = await client.call(replayDeliveries, { ...range, status: 3 }, { token })
-    expect(dead.data).toEqual({ replayed: 1 })
-    expect((await receiver.waitFor(app.path, 9)).slice(8).map(serialOf)).toEqual([deadSerial])
-    await becomesTrue(async () => (await bed.deliveriesOf(app, { status: 2 })).length === 8)
-    const all = await client.call(replayDeliveries, range, { token })
-    expect(all.data).toEqual({ replayed: 8 })
-    const received = (await receiver.waitFor(app.path, 17)).slice(9)
-    expect(received.map(serialOf)).toEqual([undefined, ...serials, deadSerial, undefined])
-    await becomesTrue(async () => (await bed.deliveriesOf(app, { status: 2 })).length === 8)
+    expect(await replay(app, { status: 3 })).toBe(1)
+    expect(await serialsAfter(app, 8, 1)).toEqual([deadSerial])
+    expect(await becomes(8, () => delivered(app))).toBe(8)
+    expect(await replay(app)).toBe(8)
+    expect(await serialsAfter(app, 9, 8)).toEqual([undefined, ...serials, deadSerial, undefined])
+    expect(await becomes(8, () => delivered(app))).toBe(8)
     // One gives up and one waits: both are sent again by one request, whatever their state.
-    await withSql(embeddedConnection(bed.service.dataDir), async (sql) => {
+    await withSql(database, async (sql) => {
       const [one, other] = await sql`select id from delivery where app_id = ${app.appId} order by id limit 2`
       await sql`update delivery set status = 3 where app_id = ${app.appId} and id = ${one?.id}`
       await sql`
@@ -69,107 +127,34 @@ describe.concurrent('a replay', () => {
         where app_id = ${app.appId} and id = ${other?.id}`
     })
     expect((await bed.deliveriesOf(app, { isDelivered: 'false' })).map(({ status }) => status)).toEqual([1, 3])
-    const both = await client.call(replayDeliveries, { ...range, isDelivered: false }, { token })
-    expect(both.data).toEqual({ replayed: 2 })
+    expect(await replay(app, { isDelivered: false })).toBe(2)
     const { list } = (await client.operate(pageAudit, { type: 'delivery.replayed', subject: app.appId })).data
-    expect(list[0]?.data).toMatchObject({ ...range, isDelivered: false, replayed: 2 })
-    expect((await receiver.waitFor(app.path, 19)).slice(17).map(serialOf)).toEqual([undefined, serials[0]])
-    const before = await client.call(
-      replayDeliveries,
-      { timeFrom: '2020-01-01 00:00:00', timeTo: '2020-12-31 23:59:59' },
-      { token },
-    )
-    expect(before.data).toEqual({ replayed: 0 })
+    expect(list[0]?.data).toMatchObject({ ...always, isDelivered: false, replayed: 2 })
+    expect(await serialsAfter(app, 17, 2)).toEqual([undefined, serials[0]])
+    expect(await replay(app, { timeTo: '2020-12-31 23:59:59' })).toBe(0)
   })
 })
 
-describe('a long replay', () => {
-  const always = { timeFrom: '2000-01-01 00:00:00', timeTo: '2999-12-31 23:59:59' }
-  const events = atScale(2_000, 5_000)
-
-  /** Creates events of an application that look as if they had been sent long ago. */
-  async function makeEvents({ service }: CallbackBed, appId: string): Promise<void> {
-    await withSql(embeddedConnection(service.dataDir), async (sql) => {
-      const hasEnded = async () => {
-        const [row] = await sql`select lease_owner from callback_endpoint where app_id = ${appId}`
-        return row?.lease_owner === null
-      }
-      expect(await becomesTrue(hasEnded), 'the turn before has ended').toBe(true)
-      // In one transaction: otherwise the service could send the events for the first time in between.
-      await sql.begin(async (tx) => {
-        await tx`
-          insert into event (app_id, id, type, time, actor, subject, data)
-          select app_id, id - n, type, time, actor, subject, data from event, generate_series(1, ${events}) as n
-          where app_id = ${appId} and type = 'device.bound'`
-        await tx`
-          update callback_endpoint set through_event_id = (select max(id) from event where app_id = ${appId})
-          where app_id = ${appId}`
-      })
-    })
+test.concurrent('a long replay goes on in steps, one for an application; another is told when to come back, and a key finds the first', async () => {
+  const [app, other] = [await newHistory(), await bed.newEndpoint()]
+  const call = (body: object, headers = {}) => client.call(replayDeliveries, body, { token: app.token, headers })
+  const key = { 'idempotency-key': 'first' }
+  const first = await call(always, key)
+  expect([first.code, first.data]).toEqual([0, { replayed: events + 2 }])
+  const id = Number(receiver.at(app.path)[0]?.id.slice(4))
+  for (const body of [always, { id }]) {
+    const refused = await call(body)
+    expect([refused.status, refused.code]).toEqual([429, 10007])
+    expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/)
   }
-
-  test('goes on in steps, one for an application; another is told when to come back, and a key finds the first', async () => {
-    const app = await bed.newEndpoint()
-    const other = await bed.newEndpoint()
-    await bed.createDeviceOf(app)
-    await receiver.waitFor(app.path, 2)
-    await makeEvents(bed, app.appId)
-    const call = (body: object, key?: string) =>
-      client.call(replayDeliveries, body, {
-        token: app.token,
-        ...(key === undefined ? {} : { headers: { 'idempotency-key': key } }),
-      })
-    const first = await call(always, 'first')
-    expect([first.code, first.data]).toEqual([0, { replayed: events + 2 }])
-    const id = Number(receiver.at(app.path)[0]?.id.slice(4))
-    for (const body of [always, { id }]) {
-      const refused = await call(body)
-      expect([refused.status, refused.code]).toEqual([429, 10007])
-      expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/)
-    }
-    expect((await call(always, 'first')).data).toEqual(first.data)
-    // A replay sends no event of another application.
-    expect((await client.call(replayDeliveries, always, { token: other.token })).data).toEqual({ replayed: 1 })
-    const arrived = () =>
-      new Set(
-        receiver
-          .at(app.path)
-          .slice(2)
-          .map((received) => received.id),
-      ).size
-    expect(await becomesTrue(() => arrived() === events + 2, 240_000)).toBe(true)
-    expect(receiver.at(app.path)).toHaveLength(events + 4)
-    expect((await call(always, 'second')).code).toBe(0)
-  }, 300_000)
-
-  test('is carried on after a kill', async () => {
-    const own = await CallbackBed.start({ FORECOURT_CALLBACKS: 'paused' })
-    const app = await newApplication(own.client, {
-      thirdPartyConfig: { operatorName: 'Operator', callbackUrl: receiver.url('/after-a-kill') },
-    })
-    await own.createDeviceOf(app)
-    const { dataDir } = own.service
-    const database = embeddedConnection(dataDir)
-    await makeEvents(own, app.appId)
-    const answer = await own.client.call(replayDeliveries, always, { token: app.token })
-    expect(answer.data).toEqual({ replayed: events + 2 })
-    await own.service.kill('SIGKILL')
-    const waiting = async () => {
-      const [row] = await withSql(
-        database,
-        (sql) => sql`select count(*)::int as count from delivery where app_id = ${app.appId} and status = 1`,
-      )
-      return row?.count as number
-    }
-    const again = await own.place.startService({
-      dataDir,
-      env: { FORECOURT_PRIVATE_CALLBACKS: 'allow', FORECOURT_CALLBACKS: 'paused' },
-    })
-    expect(await becomesTrue(async () => (await waiting()) === events + 2)).toBe(true)
-    await again.stop()
-    await own.stop()
-  })
-})
+  expect((await call(always, key)).data).toEqual(first.data)
+  // A replay sends no event of another application.
+  expect(await replay(other)).toBe(1)
+  const arrived = () => new Set(receiver.at(app.path).map((received, n) => n > 1 && received.id)).size - 1
+  expect(await becomesTrue(() => arrived() === events + 2, 240_000)).toBe(true)
+  expect(receiver.at(app.path)).toHaveLength(events + 4)
+  expect((await call(always, { 'idempotency-key': 'second' })).code).toBe(0)
+}, 300_000)
 
 describe.concurrent('a test', () => {
   test('is sent once, signed, and answered with what came of it', async () => {
@@ -228,4 +213,196 @@ describe.concurrent('a test', () => {
       expect(answer.data).toMatchObject({ status: 3, responseStatus: null, error: 'no answer in time' })
     },
   )
+})
+
+describe.concurrent('events that are made while a callback is stopped', () => {
+  /** Makes the receiver stop the endpoint by one event, and waits for the stop. Returns the event's serial. */
+  async function stop(app: Endpoint): Promise<string> {
+    receiver.url(app.path, gone)
+    const serial = await bed.createDeviceOf(app)
+    expect(await becomes('stopped', async () => (await healthOf(app)).state)).toBe('stopped')
+    return serial
+  }
+
+  const pageOf = async ({ token }: Endpoint, query: object = {}) =>
+    (await client.call(pageDeliveries, query, { token })).data
+  const stopsOf = ({ appId }: Endpoint) =>
+    withSql(database, async (sql) => {
+      const [row] = await sql`select count(*)::int as n from callback_stop where app_id = ${appId}`
+      return row?.n as number
+    })
+  const isAllToldOf = (app: Endpoint) =>
+    becomes([0, 0], async () => [(await healthOf(app)).missedEvents, await stopsOf(app)])
+
+  test('are told by health and by the list, and are sent by a replay of what is not delivered', async () => {
+    const app = await bed.newEndpoint()
+    const config = async () => (await client.call(getThirdPartyConfig, {}, { token: app.token })).data
+    expect(await healthOf(app)).toMatchObject({ missedEvents: 0, missedIsExact: true, missedFrom: null })
+    expect(await config()).toMatchObject({ callbackStopTime: null, callbackStopReason: null })
+    const dead = await stop(app)
+    expect(await bed.deliveryOf(app, 3)).toMatchObject({ attempts: 1, responseStatus: 410, nextAttemptTime: null })
+    expect(await config()).toMatchObject({
+      callbackStopTime: expect.stringMatching(/^\d{4}-/),
+      callbackStopReason: 'answered 410',
+    })
+    expect(await healthOf(app)).toMatchObject({ dead: 1, missedEvents: 0 })
+    const missed = await bed.createDevicesOf(app, 3)
+    const told = await healthOf(app)
+    expect(told).toMatchObject({ state: 'stopped', missedEvents: 3, missedIsExact: true, waitingEvents: 0 })
+    await lift(app)
+    expect(await becomes(2, () => delivered(app))).toBe(2)
+    // What came before the event of the save was the first event and the one that stopped the callback.
+    expect(receiver.at(app.path).map(({ body }) => body.type)).toEqual([
+      'thirdPartyConfig.saved',
+      'device.bound',
+      'thirdPartyConfig.saved',
+    ])
+    expect(await config()).toMatchObject({ callbackStopTime: null, callbackStopReason: null })
+    expect(await healthOf(app)).toMatchObject({
+      state: 'delivering',
+      missedEvents: 3,
+      missedFrom: told.missedFrom,
+      missedTo: told.missedTo,
+    })
+    expect(await pageOf(app)).toMatchObject({ total: 3, missedEvents: 3, missedFrom: told.missedFrom })
+    expect(await pageOf(app, { timeTo: '2020-01-01 00:00:00' })).toMatchObject({ missedEvents: 0, missedFrom: null })
+    const range = { timeFrom: told.missedFrom, timeTo: told.missedTo }
+    expect((await pageOf(app, { ...range, isDelivered: 'false' })).missedEvents).toBe(3)
+    expect((await client.operate(pageDeliveries, {})).data.missedEvents).toBeNull()
+
+    const before = receiver.at(app.path).length
+    expect(await replay(app, { status: 3 })).toBe(1)
+    expect(await serialsAfter(app, before, 1)).toEqual([dead])
+    expect(await becomes(3, () => delivered(app))).toBe(3)
+    expect(await replay(app, { ...range, isDelivered: false })).toBe(3)
+    expect(await serialsAfter(app, before + 1, 3)).toEqual(missed)
+    expect(await becomes(6, () => delivered(app))).toBe(6)
+    expect(await healthOf(app)).toMatchObject({ missedEvents: 0, missedFrom: null, missedTo: null })
+    expect((await pageOf(app)).missedEvents).toBe(0)
+    expect(await replay(app, { isDelivered: false })).toBe(0)
+    expect(await stopsOf(app), 'nothing is left to remember').toBe(0)
+  })
+
+  test('of several stops are counted and sent by their time', async () => {
+    const app = await bed.newEndpoint()
+    await stop(app)
+    const first = await bed.createDevicesOf(app, 2)
+    await lift(app)
+    expect(await becomes(2, () => delivered(app))).toBe(2)
+    const early = await healthOf(app)
+    const afterFirst = performance.now()
+    await becomesTrue(() => performance.now() > afterFirst + 1100)
+    await stop(app)
+    const second = await bed.createDevicesOf(app, 3)
+    expect(await healthOf(app)).toMatchObject({ missedEvents: 5, missedFrom: early.missedFrom })
+    await lift(app)
+    expect(await becomes(3, () => delivered(app))).toBe(3)
+    expect(await healthOf(app)).toMatchObject({ missedEvents: 5, missedFrom: early.missedFrom })
+    expect(await stopsOf(app)).toBe(2)
+    const count = receiver.at(app.path).length
+    const range = { timeFrom: always.timeFrom, timeTo: early.missedTo }
+    expect((await pageOf(app, range)).missedEvents).toBe(2)
+    // The dead delivery that began the first stop is of this time too.
+    expect(await replay(app, { ...range, isDelivered: false })).toBe(3)
+    expect(await serialsAfter(app, count, 3)).toEqual(expect.arrayContaining(first))
+    expect((await healthOf(app)).missedEvents).toBe(3)
+    expect(await becomes(6, () => delivered(app))).toBe(6)
+    expect(await replay(app, { isDelivered: false })).toBe(4)
+    expect(await serialsAfter(app, count + 3, 4)).toEqual(expect.arrayContaining(second))
+    expect(await isAllToldOf(app)).toEqual([0, 0])
+  })
+
+  test('count only where the callback asks for them, and after its removal too', async () => {
+    const members = { callbackEvents: ['device.bound'] }
+    const app = await bed.newEndpoint(undefined, members)
+    await stop(app)
+    await bed.createDevicesOf(app, 2)
+    const site = await client.call(saveSite, siteBody(app.appId), { token: app.token })
+    expect(site.code, site.text).toBe(0)
+    expect((await healthOf(app)).missedEvents).toBe(2)
+    await lift(app, { ...members, callbackUrl: null })
+    expect(await healthOf(app)).toMatchObject({ state: 'off' })
+    await lift(app, members)
+    expect((await healthOf(app)).missedEvents).toBe(2)
+    const count = receiver.at(app.path).length
+    expect(await replay(app, { isDelivered: false })).toBe(3)
+    expect(await receiver.waitFor(app.path, count + 3)).toHaveLength(count + 3)
+    expect((await healthOf(app)).missedEvents).toBe(0)
+  })
+
+  test('are sent in steps where they are many, and a save without a stop remembers nothing', async () => {
+    const app = await bed.newEndpoint()
+    await lift(app)
+    expect(await becomes(2, () => delivered(app))).toBe(2)
+    expect(await stopsOf(app)).toBe(0)
+    await stop(app)
+    await bed.createDeviceOf(app)
+    const copies = 700
+    await withSql(database, async (sql) => {
+      await sql`
+        insert into event (app_id, id, type, time, actor, subject, data)
+        select app_id, id - n, type, time, actor, subject, data from (
+          select * from event where app_id = ${app.appId} and type = 'device.bound' order by id desc limit 1) e,
+          generate_series(1, ${copies}) as n`
+    })
+    expect((await healthOf(app)).missedEvents).toBe(copies + 1)
+    await lift(app)
+    const count = receiver.at(app.path).length
+    expect(await replay(app, { isDelivered: false })).toBe(copies + 2)
+    const ids = () =>
+      new Set(
+        receiver
+          .at(app.path)
+          .slice(count)
+          .map(({ id }) => id),
+      ).size
+    expect(await becomesTrue(() => ids() >= copies + 2, 60_000)).toBe(true)
+    expect(await isAllToldOf(app)).toEqual([0, 0])
+  })
+
+  test('are all told beside saves at any moment: each event has a delivery or is counted', async () => {
+    const app = await bed.newEndpoint()
+    // Fewer rounds than stops are remembered.
+    for (let round = 0; round < atScale(4, 8); round++) {
+      receiver.url(app.path, gone)
+      const creating = bed.createDevicesOf(app, 40)
+      await anyMoment(random, 400)
+      await lift(app, {}, gone)
+      if (round % 2 === 1) receiver.url(app.path)
+      await creating
+    }
+    await lift(app)
+    expect(await becomes(0, async () => (await healthOf(app)).waitingEvents), said).toBe(0)
+    const missed = (await healthOf(app)).missedEvents ?? 0
+    const without = await withSql(database, async (sql) => {
+      const [row] = await sql`
+        select count(*)::int as n from event e where app_id = ${app.appId}
+          and not exists (select 1 from delivery d where d.app_id = e.app_id and d.id = e.id)`
+      return row?.n
+    })
+    expect(missed, said).toBe(without)
+    tell(`${missed} events were missed`)
+    await replay(app, { isDelivered: false })
+    expect(await isAllToldOf(app), said).toEqual([0, 0])
+  })
+})
+
+test('a long replay is carried on after a kill', async () => {
+  const app = await newHistory()
+  const { dataDir } = bed.service
+  await withSql(
+    database,
+    (sql) => sql`update callback_endpoint set held_until = now() + interval '1 hour' where app_id = ${app.appId}`,
+  )
+  expect(await replay(app)).toBe(events + 2)
+  await bed.service.kill('SIGKILL')
+  await bed.place.startService({ dataDir, env: { FORECOURT_PRIVATE_CALLBACKS: 'allow' } })
+  const waiting = async () => {
+    const [row] = await withSql(
+      embeddedConnection(dataDir),
+      (sql) => sql`select count(*)::int as count from delivery where app_id = ${app.appId} and status = 1`,
+    )
+    return row?.count
+  }
+  expect(await becomes(events + 2, waiting)).toBe(events + 2)
 })

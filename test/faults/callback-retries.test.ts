@@ -1,117 +1,190 @@
 import { afterAll, expect, test } from 'bun:test'
-import { saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
+import { pageDeliveries, replayDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
+import { createDevice } from '../../src/devices/contract.ts'
+import { getReadiness } from '../../src/service/contract.ts'
 import { getOverview } from '../../src/service/overview/contract.ts'
+import { saveSite } from '../../src/sites/contract.ts'
+import { Client, deviceBody, newApplication, siteBody } from '../harness.ts'
 import { longTest } from '../long.ts'
 import { CallbackBed } from './callback-bed.ts'
 import { answerWith } from './receiver.ts'
-import { becomesTrue, load } from './support.ts'
+import { becomesTrue, embeddedConnection, load, staysTrue, withSql } from './support.ts'
 
-// An endpoint that fails while new events are created.
+// Endpoints that fail: what waits, what is tried again, and what operators are told of it in the overview and the metrics.
 
-/** With this scale, three days become 14 seconds and 5 minutes become 15 ms. */
-const bed = await CallbackBed.start({ FORECOURT_CALLBACK_RETRY_SCALE: '0.00005' })
-const unhurried = await CallbackBed.start()
-afterAll(() => Promise.all([bed.stop(), unhurried.stop()]), 120_000)
+const [bed, hurried] = await Promise.all([
+  CallbackBed.start(),
+  // With this scale, three days become 14 seconds and 5 minutes become 15 ms.
+  CallbackBed.start({ FORECOURT_CALLBACK_RETRY_SCALE: '0.00005' }),
+])
+const { client, service } = bed
+afterAll(() => Promise.all([bed.stop(), hurried.stop()]), 120_000)
+
+const overview = async () => (await client.operate(getOverview, {})).data
+/** Makes the stored counts look old, so that the next request counts again. */
+const forgetCount = () =>
+  withSql(
+    embeddedConnection(service.dataDir),
+    (sql) => sql`update platform_count set counted_at = now() - interval '10 minutes'`,
+  )
+const sample = async (name: string) => {
+  const line = (await bed.metrics()).split('\n').find((line) => line.startsWith(`${name} `))
+  return Number(line?.split(' ')[1])
+}
+
+test('events wait only where a callback asks for them, and a receiver that fails from the first is named, with why', async () => {
+  const app = await bed.newEndpoint(answerWith(500, {}, 'down'), { callbackEvents: ['site.created'] })
+  const save = () => client.call(saveSite, siteBody(app.appId), { token: app.token })
+  for (let made = 0; made < 4; made++) expect((await save()).code).toBe(0)
+  const isHeld = async () => (await sample('forecourt_callback_endpoints{state="held"}')) === 1
+  expect(await becomesTrue(isHeld)).toBe(true)
+
+  // The callback does not ask for events of devices, so these are never sent.
+  await bed.createDevicesOf(app, 12)
+  expect((await save()).code).toBe(0)
+  const waiting = async () =>
+    (await sample('forecourt_callback_waiting_events{state="held"}')) +
+    (await sample('forecourt_callback_waiting_events{state="on"}'))
+  expect(await staysTrue(async () => (await waiting()) <= 5, 1_000)).toBe(true)
+
+  // A test is no traffic: that it fails is told to whoever sends it.
+  const tested = await client.call(testDelivery, { appId: app.appId }, { token: app.token })
+  expect(tested.data.status).toBe(3)
+  await forgetCount()
+  const { counts, troubles } = await overview()
+  expect(counts?.callbacksDead).toBe(0)
+  expect(await sample('forecourt_deliveries{state="dead"}')).toBe(0)
+  // The counts are new: before them, fewer sites and no devices existed.
+  expect(counts).toMatchObject({ sites: 5, devices: 12 })
+  expect(counts?.eventsWaiting).toBeLessThanOrEqual(5)
+  const [trouble] = troubles.filter(({ appId }: { appId: string }) => appId === app.appId)
+  expect(trouble).toMatchObject({ isCallbackStopped: false, callbacksDead: 0, callbackFailingReason: 'answered 500' })
+  expect(trouble?.callbackFailingSince).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
+
+  // Only events of devices follow the last one that was sent. The callback does not ask for them, so no event is
+  // waiting and none is late.
+  await withSql(
+    embeddedConnection(service.dataDir),
+    (sql) => sql`
+      update callback_endpoint e set held_until = now() + interval '1 hour',
+        through_event_id = (select max(id) from event v where v.app_id = e.app_id)`,
+  )
+  await bed.createDevicesOf(app, 12)
+  // The metrics may show a slightly older count at first.
+  expect(await becomesTrue(async () => (await waiting()) === 0)).toBe(true)
+  expect(await staysTrue(async () => (await waiting()) === 0, 1_000)).toBe(true)
+  expect(await sample('forecourt_callback_lag_seconds')).toBe(0)
+  await forgetCount()
+  expect((await overview()).counts?.eventsWaiting).toBe(0)
+})
+
+longTest('a receiver that answers again is no trouble any more', async () => {
+  const app = await bed.newEndpoint(answerWith(500))
+  await bed.createDevicesOf(app, 3)
+  const isTrouble = async () => {
+    await forgetCount()
+    return (await overview()).troubles.some(({ appId }: { appId: string }) => appId === app.appId)
+  }
+  expect(await becomesTrue(isTrouble)).toBe(true)
+  bed.receiver.url(app.path)
+  expect(await becomesTrue(async () => !(await isTrouble()))).toBe(true)
+})
 
 longTest(
   'each delivery has its ten attempts and dies, although new events keep coming, and each of these is tried',
   async () => {
-    const app = await bed.newEndpoint(answerWith(500))
+    const app = await hurried.newEndpoint(answerWith(500))
     const serials: string[] = []
-    const isOver = async () => (await bed.deliveriesOf(app, { status: 3 })).length >= 10
-    const creating = load(async () => serials.push(await bed.createDeviceOf(app)), { pauseMs: 200 })
+    const isOver = async () => (await hurried.deliveriesOf(app, { status: 3 })).length >= 10
+    const creating = load(async () => serials.push(await hurried.createDeviceOf(app)), { pauseMs: 200 })
     await becomesTrue(isOver, 120_000)
     await creating.stop()
-    const dead = await bed.deliveriesOf(app, { status: 3 })
+    const dead = await hurried.deliveriesOf(app, { status: 3 })
     expect(dead.length).toBeGreaterThanOrEqual(10)
     for (const { id, attempts, attemptLog, nextAttemptTime } of dead) {
       expect([id, attempts, attemptLog.length, nextAttemptTime]).toEqual([id, 10, 10, null])
-      expect(bed.receiver.at(app.path).filter((received) => received.id === `evt_${id}`)).toHaveLength(10)
+      expect(hurried.receiver.at(app.path).filter((received) => received.id === `evt_${id}`)).toHaveLength(10)
     }
-    const tried = () => new Set(bed.receiver.at(app.path).map(({ body }) => body.data.deviceNo))
+    const tried = () => new Set(hurried.receiver.at(app.path).map(({ body }) => body.data.deviceNo))
     expect(await becomesTrue(() => serials.every((serial) => tried().has(serial)))).toBe(true)
   },
   200_000,
 )
 
 test('with Retry-After, which leaves one attempt a visit, retries and new events have their turns alike', async () => {
-  const app = await bed.newEndpoint(answerWith(503, { 'retry-after': '0' }))
-  const creating = load(() => bed.createDeviceOf(app), { pauseMs: 20 })
-  const attempts = async () => (await bed.deliveriesOf(app)).map((delivery) => delivery.attempts)
+  const app = await hurried.newEndpoint(answerWith(503, { 'retry-after': '0' }))
+  const creating = load(() => hurried.createDeviceOf(app), { pauseMs: 20 })
+  const attempts = async () => (await hurried.deliveriesOf(app)).map((delivery) => delivery.attempts)
   expect(await becomesTrue(async () => Math.max(...(await attempts())) > 2)).toBe(true)
   await creating.stop()
   expect((await attempts()).length).toBeGreaterThan(2)
 })
 
-longTest(
-  'what waits is counted and shown, with a next attempt that is not past, and is sent when the endpoint is back',
-  async () => {
-    const app = await unhurried.newEndpoint(answerWith(500))
-    await unhurried.createDevicesOf(app, 20)
-    // After three failures the endpoint is held: it gets single attempts with pauses between them.
-    const isHeld = async () => (await unhurried.pageOf(app)).heldUntil !== null
-    // Two looks, with one attempt between them: the more attempts of an event have failed, the longer its next one waits.
-    let attempted = 0
-    for (let looks = 0; looks < 2; looks++) {
-      expect(await becomesTrue(() => unhurried.receiver.at(app.path).length > attempted)).toBe(true)
-      expect(await becomesTrue(isHeld)).toBe(true)
-      attempted = unhurried.receiver.at(app.path).length
-      const before = new Date(Math.floor(Date.now() / 1000) * 1000)
-      const page = await unhurried.pageOf(app, { status: 1 })
-      expect(page.waitingEvents).toBeGreaterThan(5)
-      // The waiting events and the list are read one after the other, and an attempt may happen in between.
-      const counted = async () =>
-        unhurried.pageOf(app, { status: 1 }).then((now) => Number(now.waitingEvents) + now.total)
-      expect(await becomesTrue(async () => (await counted()) === 20)).toBe(true)
-      expect(page.waitingSince).not.toBeNull()
-      expect(page.callbacks).toBe('on')
-      for (const { nextAttemptTime } of page.list) {
-        const next = new Date(`${String(nextAttemptTime).replace(' ', 'T')}+08:00`)
-        expect(next.getTime()).toBeGreaterThanOrEqual(before.getTime())
-      }
-    }
-    expect(await becomesTrue(isHeld)).toBe(true)
-    const metrics = await unhurried.metrics()
-    expect(/^forecourt_callback_endpoints\{state="held"\} (\d+)$/m.exec(metrics)?.[1]).toBe('1')
-    expect(Number(/^forecourt_callback_waiting_events\{state="held"\} (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(5)
-    expect(Number(/^forecourt_callback_lag_seconds (\S+)$/m.exec(metrics)?.[1])).toBeGreaterThan(1)
-    const { data } = await unhurried.client.operate(getOverview, {})
-    expect(data.callbacks).toBe('on')
-    expect(data.counts?.eventsWaiting).toBeGreaterThan(5)
-    // Saving the configuration again causes an attempt at once.
-    const config = { appId: app.appId, operatorName: 'Operator', callbackUrl: unhurried.receiver.url(app.path) }
-    await unhurried.client.call(saveThirdPartyConfig, config, { token: app.token })
-    const isDone = async () => {
-      const { waitingEvents, waitingSince, heldUntil, list } = await unhurried.pageOf(app)
-      const isIdle = waitingEvents === 0 && waitingSince === null && heldUntil === null
-      return isIdle && list.every(({ status }) => status === 2)
-    }
-    // On a busy machine more attempts have failed by then, and the next of these are further away.
-    expect(await becomesTrue(isDone, 150_000)).toBe(true)
-  },
-  300_000,
-)
-
 test('operators see attempts, waiting and dead deliveries in the metrics, and logs hold no secret', async () => {
-  const app = await unhurried.newEndpoint(answerWith(500))
-  await bed.createDevicesOf(await bed.newEndpoint(answerWith(410)), 1)
-  await unhurried.createDeviceOf(app)
-  await unhurried.deliveryOf(app, 1)
-  expect(await becomesTrue(() => bed.service.stderr().includes('"msg":"delivery failed'))).toBe(true)
+  await bed.createDeviceOf(await bed.newEndpoint(answerWith(410)))
+  await bed.createDeviceOf(await bed.newEndpoint(answerWith(500)))
+  expect(await becomesTrue(() => service.stderr().includes('"msg":"delivery failed'))).toBe(true)
   // The outcome of an attempt is stored shortly after its metric is counted.
-  const shows = (of: CallbackBed, line: RegExp) => becomesTrue(async () => line.test(await of.metrics()))
   for (const line of [
     /^forecourt_callback_attempt_duration_seconds_count{outcome="delivered"} [1-9]/m,
     /^forecourt_callback_attempt_duration_seconds_count{outcome="retry"} [1-9]/m,
     /^forecourt_callback_attempt_duration_seconds_count{outcome="dead"} [1-9]/m,
     /^forecourt_deliveries{state="dead"} [1-9]/m,
+    /^forecourt_deliveries{state="waiting"} [1-9]/m,
     /^forecourt_callback_endpoints\{state="stopped"\} 1$/m,
     /^forecourt_callbacks_paused 0$/m,
   ]) {
-    expect([line, await shows(bed, line)]).toEqual([line, true])
+    expect([line, await becomesTrue(async () => line.test(await bed.metrics()))]).toEqual([line, true])
   }
-  expect(await shows(unhurried, /^forecourt_deliveries{state="waiting"} [1-9]/m)).toBe(true)
-  for (const { service } of [bed, unhurried]) {
-    expect(service.stderr()).not.toMatch(/whsec_|deviceNo|webhook-signature/)
-  }
+  expect(service.stderr()).not.toMatch(/whsec_|deviceNo|webhook-signature/)
 })
+
+longTest(
+  'a service whose callbacks are paused sends none, says so, and sends afterwards what happened meanwhile',
+  async () => {
+    const { place, receiver } = bed
+    const always = { timeFrom: '2000-01-01 00:00:00', timeTo: '2999-12-31 23:59:59' }
+    const dataDir = place.newFolder()
+    const start = async (env: Record<string, string>) => {
+      const service = await place.startService({ dataDir, env: { FORECOURT_PRIVATE_CALLBACKS: 'allow', ...env } })
+      return { service, client: new Client(service) }
+    }
+    const sending = await start({})
+    const app = await newApplication(sending.client, {
+      thirdPartyConfig: { operatorName: 'Operator', callbackUrl: receiver.url('/paused') },
+    })
+    const { appId, token } = app
+    await sending.client.call(createDevice, deviceBody(appId), { token })
+    const seen = (await receiver.waitFor('/paused', 2)).length
+    expect(seen).toBe(2)
+    await sending.service.stop()
+
+    const { service, client } = await start({ FORECOURT_CALLBACKS: 'paused' })
+    expect((await client.call(getReadiness, {})).data).toMatchObject({ ready: true, callbacks: 'paused' })
+    expect((await client.operate(getOverview, {})).data.callbacks).toBe('paused')
+    for (let made = 0; made < 3; made++) await client.call(createDevice, deviceBody(appId), { token })
+    const replayed = await client.call(replayDeliveries, always, { token })
+    expect(replayed.data).toEqual({ replayed: 2 })
+    const tested = await client.call(testDelivery, {}, { token })
+    expect([tested.status, tested.code]).toEqual([409, 10042])
+    const page = async () => (await client.call(pageDeliveries, {}, { token })).data
+    expect(await staysTrue(async () => (await page()).waitingEvents === 3, 3_000)).toBe(true)
+    const data = await page()
+    expect(data).toMatchObject({ waitingEvents: 3, callbacks: 'paused', heldUntil: null })
+    expect(data.list.map(({ status, nextAttemptTime }) => [status, nextAttemptTime])).toEqual([
+      [1, null],
+      [1, null],
+    ])
+    expect(receiver.at('/paused')).toHaveLength(seen)
+    const headers = { authorization: `Bearer ${service.operatorKey}` }
+    expect((await client.send<unknown>('/metrics', { headers })).text).toContain('\nforecourt_callbacks_paused 1\n')
+    await service.stop()
+
+    const again = await start({})
+    expect((await again.client.call(getReadiness, {})).data.callbacks).toBe('on')
+    expect(await becomesTrue(() => receiver.at('/paused').length === seen + 5)).toBe(true)
+    const ids = receiver.at('/paused').map(({ id }) => id)
+    expect(new Set(ids).size).toBe(5)
+    await again.service.stop()
+  },
+)

@@ -1,20 +1,23 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import type { Socket } from 'node:net'
 import { takeApplicationOffline, takeApplicationOnline } from '../../src/applications/contract.ts'
 import {
   getThirdPartyConfig,
   rotateCallbackSecret,
   saveThirdPartyConfig,
 } from '../../src/applications/third-party-config/contract.ts'
-import { replayDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
+import { pageDeliveries, replayDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
 import { getCallbackHealth } from '../../src/deliveries/health/contract.ts'
+import { createDevice } from '../../src/devices/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
-import { newApplication } from '../harness.ts'
+import { Client, deviceBody, newApplication } from '../harness.ts'
+import { longTest } from '../long.ts'
 import { CallbackBed, serialOf } from './callback-bed.ts'
-import { answerWith, verify } from './receiver.ts'
-import { atScale, becomesTrue, staysTrue } from './support.ts'
+import { type Answer, answerWith, Receiver, verify } from './receiver.ts'
+import { atScale, becomesTrue, embeddedConnection, sleep, withSql } from './support.ts'
 
 const bed = await CallbackBed.start()
-const { client, receiver } = bed
+const { client, place, receiver, service } = bed
 afterAll(() => bed.stop(), 120_000)
 
 describe.concurrent('a callback', () => {
@@ -167,9 +170,7 @@ describe.concurrent('a callback', () => {
 describe.concurrent('a callback that fails', () => {
   test('is tried again after 5 seconds, give or take a fifth, under the same id, while later events go on', async () => {
     let refusals = 0
-    const app = await bed.newEndpoint((received, response, socket) =>
-      answerWith(received.body.type === 'device.bound' && refusals++ === 0 ? 500 : 200)(received, response, socket),
-    )
+    const app = await bed.newEndpoint((...received) => answerWith(refusals++ === 0 ? 500 : 200)(...received))
     const [first, second] = await bed.createDevicesOf(app, 2)
     const failed = (await receiver.waitFor(app.path, 2))[1]
     expect((await receiver.waitFor(app.path, 3)).slice(1).map(serialOf)).toEqual([first, second])
@@ -196,10 +197,10 @@ describe.concurrent('a callback that fails', () => {
     'with $status is not tried again before its Retry-After',
     async ({ status, header }) => {
       let first = true
-      const app = await bed.newEndpoint((received, response, socket) => {
+      const app = await bed.newEndpoint((...received) => {
         const answer = first ? answerWith(status, { 'retry-after': header() }) : answerWith(200)
         first = false
-        answer(received, response, socket)
+        answer(...received)
       })
       await bed.createDeviceOf(app)
       const received = await receiver.waitFor(app.path, 3)
@@ -230,69 +231,223 @@ describe.concurrent('a callback that fails', () => {
     const [refused] = await bed.deliveriesOf(app, { status: 1 })
     expect(refused?.error).toBe('the connection failed (ECONNREFUSED)')
   })
-
-  test('with 410 is dead, and nothing more is sent until the configuration is saved again', async () => {
-    let isGone = true
-    const app = await bed.newEndpoint((received, response, socket) =>
-      answerWith(isGone ? 410 : 200)(received, response, socket),
-    )
-    const { appId, token } = app
-    const detail = async () => (await client.call(getThirdPartyConfig, { appId }, { token })).data
-    expect(await detail()).toMatchObject({ callbackStopTime: null, callbackStopReason: null })
-    await bed.createDeviceOf(app)
-    const dead = await bed.deliveryOf(app, 3)
-    expect(dead).toMatchObject({ attempts: 1, responseStatus: 410, nextAttemptTime: null })
-    const stopped = await detail()
-    expect(stopped).toMatchObject({ callbackStopReason: 'answered 410' })
-    expect(stopped.callbackStopTime).toMatch(/^\d{4}-/)
-    isGone = false
-    const missed = await bed.createDevicesOf(app, 3)
-    expect(await staysTrue(() => receiver.at(app.path).length === 2, 2_000)).toBe(true)
-    const config = { appId, operatorName: 'Operator', callbackUrl: receiver.url(app.path) }
-    const saved = await client.call(saveThirdPartyConfig, config, { token })
-    expect(saved.data).toMatchObject({ callbackStopTime: null, callbackStopReason: null })
-    const deviceNo = await bed.createDeviceOf(app)
-    await receiver.waitFor(app.path, 4)
-    const since = (await bed.receivedBeforeNext(app, app.path)).slice(2)
-    expect(since.map(serialOf)).toEqual([undefined, deviceNo])
-    const areStored = async () => (await bed.deliveriesOf(app, { status: 2 })).length === 4
-    expect(await becomesTrue(areStored)).toBe(true)
-    // A replay sends the events that it missed.
-    const range = { timeFrom: '2020-01-01 00:00:00', timeTo: '2999-01-01 00:00:00' }
-    const replayed = await client.call(replayDeliveries, range, { token })
-    expect(replayed.data.replayed).toBe(8)
-    const all = await receiver.waitFor(app.path, 5 + 8)
-    expect(all.slice(5).map(serialOf)).toEqual(expect.arrayContaining(missed))
-  })
 })
 
-describe.concurrent('a rotation', () => {
-  test('signs with both secrets, the new one first, and ends with the old one', async () => {
-    const app = await bed.newEndpoint()
-    const { token, appId } = app
-    const rotated = await client.call(rotateCallbackSecret, {}, { token })
-    expect(rotated.data).toMatchObject({ appId })
-    const secret = String(rotated.data.callbackSecret)
-    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
-    expect(secret).not.toBe(app.secret)
-    expect((await client.call(getThirdPartyConfig, {}, { token })).text).not.toContain('whsec_')
-    await bed.createDeviceOf(app)
-    const received = (await receiver.waitFor(app.path, 2)).slice(1)
-    expect(received.map(({ body }) => body.type)).toEqual(['device.bound'])
-    for (const one of received) {
-      const signatures = one.headers['webhook-signature']?.split(' ') ?? []
-      expect(signatures).toHaveLength(2)
-      for (const known of [secret, app.secret]) verify(one, known)
-      verify({ ...one, headers: { ...one.headers, 'webhook-signature': signatures[0] ?? '' } }, secret)
-      verify({ ...one, headers: { ...one.headers, 'webhook-signature': signatures[1] ?? '' } }, app.secret)
-      expect(one.text).not.toContain('whsec_')
+test.concurrent('a rotation signs with both secrets, the new one first, and ends with the old one', async () => {
+  const app = await bed.newEndpoint()
+  const { token, appId } = app
+  const rotated = await client.call(rotateCallbackSecret, {}, { token })
+  expect(rotated.data).toMatchObject({ appId })
+  const secret = String(rotated.data.callbackSecret)
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+  expect(secret).not.toBe(app.secret)
+  expect((await client.call(getThirdPartyConfig, {}, { token })).text).not.toContain('whsec_')
+  await bed.createDeviceOf(app)
+  const received = (await receiver.waitFor(app.path, 2)).slice(1)
+  expect(received.map(({ body }) => body.type)).toEqual(['device.bound'])
+  for (const one of received) {
+    const signatures = one.headers['webhook-signature']?.split(' ') ?? []
+    expect(signatures).toHaveLength(2)
+    for (const known of [secret, app.secret]) verify(one, known)
+    verify({ ...one, headers: { ...one.headers, 'webhook-signature': signatures[0] ?? '' } }, secret)
+    verify({ ...one, headers: { ...one.headers, 'webhook-signature': signatures[1] ?? '' } }, app.secret)
+    expect(one.text).not.toContain('whsec_')
+  }
+  // After several rotations, callbacks are signed with the two newest secrets.
+  const newest = String((await client.call(rotateCallbackSecret, { appId }, { token })).data.callbackSecret)
+  await bed.createDeviceOf(app)
+  const last = (await receiver.waitFor(app.path, 3))[2]
+  if (last === undefined) throw new Error('it did not arrive')
+  for (const known of [newest, secret]) verify(last, known)
+  expect(() => verify(last, app.secret)).toThrow()
+})
+
+describe.concurrent('an endpoint', () => {
+  longTest('that never responds fails after 15 seconds, and holds nobody up meanwhile', async () => {
+    const silent = await bed.newEndpoint(() => {})
+    const fast = await Promise.all(Array.from({ length: 5 }, () => bed.newEndpoint()))
+    await bed.createDevicesOf(silent, 2)
+    await receiver.waitFor(silent.path, 2)
+    for (const app of fast) await bed.createDevicesOf(app, 10)
+    for (const app of fast) expect(await receiver.waitFor(app.path, 11)).toHaveLength(11)
+    // An endpoint gets one callback at a time: the second event is still waiting for a response.
+    expect(receiver.at(silent.path)).toHaveLength(2)
+    const third = (await receiver.waitFor(silent.path, 3))[2]
+    expect((third?.at ?? 0) - (receiver.at(silent.path)[1]?.at ?? 0)).toBeGreaterThan(14_500)
+    const failed = await bed.deliveryOf(silent, 1)
+    expect(failed).toMatchObject({ responseStatus: null, error: 'no answer in time' })
+    expect(failed?.durationMs).toBeGreaterThan(14_500)
+    expect(failed?.durationMs).toBeLessThan(30_000)
+  })
+
+  test('whose answer does not end is read to 4 KiB, and then the connection is dropped', async () => {
+    const closed: number[] = []
+    const endless: Answer = (_, response, socket: Socket) => {
+      response.writeHead(200)
+      const writing = setInterval(() => response.write('é'.repeat(8192)), 1)
+      socket.on('close', () => {
+        clearInterval(writing)
+        closed.push(performance.now())
+      })
     }
-    // After several rotations, callbacks are signed with the two newest secrets.
-    const newest = String((await client.call(rotateCallbackSecret, { appId }, { token })).data.callbackSecret)
+    const app = await bed.newEndpoint(endless)
     await bed.createDeviceOf(app)
-    const last = (await receiver.waitFor(app.path, 3))[2]
-    if (last === undefined) throw new Error('it did not arrive')
-    for (const known of [newest, secret]) verify(last, known)
-    expect(() => verify(last, app.secret)).toThrow()
+    const delivery = await bed.deliveryOf(app, 2)
+    expect(delivery).toMatchObject({ responseStatus: 200, error: null, response: 'é'.repeat(2048) })
+    expect(delivery.durationMs).toBeLessThan(5_000)
+    expect(await becomesTrue(() => closed.length === 1), 'the connection was dropped').toBe(true)
+    // The status 200 counts although the body never ends; the next event is sent over another connection.
+    receiver.url(app.path)
+    await bed.createDeviceOf(app)
+    const received = await receiver.waitFor(app.path, 3)
+    expect(received[2]?.connection).not.toBe(received[1]?.connection)
+  })
+
+  longTest('whose answer dribbles counts by its status, and does not keep the next event for long', async () => {
+    const app = await bed.newEndpoint((_, response, socket) => {
+      response.writeHead(200)
+      const writing = setInterval(() => response.write('.'), 100)
+      socket.on('close', () => clearInterval(writing))
+    })
+    await bed.createDevicesOf(app, 2)
+    expect(await receiver.waitFor(app.path, 3)).toHaveLength(3)
+    expect((await bed.deliveryOf(app, 2)).response).toMatch(/^\.{3,40}$/)
+  })
+
+  test('keeps its connection for the next callback, and one that it has closed is replaced at once', async () => {
+    // A separate receiver, because endpoints of one host share their connections.
+    const own = await Receiver.start()
+    const app = await bed.newEndpoint(undefined, {}, own)
+    await bed.createDevicesOf(app, 5)
+    const kept = await own.waitFor(app.path, 6)
+    expect(new Set(kept.map(({ connection }) => connection)).size).toBe(1)
+    const closed = Promise.withResolvers<void>()
+    own.url(app.path, (received, response, socket) => {
+      // Both sides have closed it then.
+      socket.once('close', () => closed.resolve())
+      response.once('finish', () => socket.end())
+      answerWith(200)(received, response, socket)
+    })
+    await bed.createDeviceOf(app)
+    await own.waitFor(app.path, 7)
+    await closed.promise
+    await bed.createDeviceOf(app)
+    const replaced = await own.waitFor(app.path, 8)
+    expect(replaced.map(({ connection }) => connection)).toEqual([1, 1, 1, 1, 1, 1, 1, 2])
+    const { list } = (await client.call(pageDeliveries, {}, { token: app.token })).data
+    expect(list.every(({ status, attempts }) => status === 2 && attempts === 1)).toBe(true)
+    own.stop()
+  })
+
+  test('whose answer holds what cannot be stored is shown without it', async () => {
+    const app = await bed.newEndpoint(answerWith(200, {}, 'a\0b\r\nc\u001ed'))
+    await bed.createDeviceOf(app)
+    expect(await bed.deliveryOf(app, 2)).toMatchObject({ response: 'a b  c d' })
+  })
+
+  test('whose row is locked, as a large replay does it, is sent to, keeps its outcomes, and holds up nobody', async () => {
+    const [locked, other] = await Promise.all([bed.newEndpoint(), bed.newEndpoint()])
+    await Promise.all([locked, other].map((app) => becomesTrue(async () => (await bed.deliveriesOf(app)).length === 1)))
+    await withSql(embeddedConnection(service.dataDir), (sql) =>
+      sql.begin(async (tx) => {
+        await bed.createDevicesOf(locked, 3)
+        await receiver.waitFor(locked.path, 2)
+        await tx`select from callback_endpoint where app_id = ${locked.appId} for update`
+        await bed.createDevicesOf(other, 3)
+        expect(await receiver.waitFor(other.path, 4)).toHaveLength(4)
+        expect(await becomesTrue(async () => (await bed.deliveriesOf(other)).length === 4)).toBe(true)
+        // Meanwhile the service has looked for endpoints with something to send again and again.
+        for (let sent = 5; sent < 8; sent++) {
+          await bed.createDeviceOf(other)
+          expect(await receiver.waitFor(other.path, sent)).toHaveLength(sent)
+        }
+      }),
+    )
+    expect(await becomesTrue(async () => (await bed.deliveriesOf(locked, { status: 2 })).length === 4)).toBe(true)
+    expect(receiver.at(locked.path)).toHaveLength(4)
+  })
+
+  test('is sent an event that was written by a process which was killed before it looked', async () => {
+    const app = await bed.newEndpoint()
+    await becomesTrue(async () => (await bed.deliveriesOf(app)).length === 1)
+    await withSql(embeddedConnection(service.dataDir), async (sql) => {
+      // The event is written past the service, so none of its processes was notified.
+      await sql`
+        with head as (update event_head set last_event_id = last_event_id + 1 where app_id = ${app.appId} returning *)
+        insert into event (app_id, id, type, time, actor, data)
+        select app_id, last_event_id, 'device.bound', now(), 'application:' || app_id, '{}' from head`
+    })
+    expect(await receiver.waitFor(app.path, 2)).toHaveLength(2)
+  })
+
+  test('that fails again and again is left alone for longer and longer, and has everything, in order, once it is back', async () => {
+    const app = await bed.newEndpoint(answerWith(500))
+    const serials = await bed.createDevicesOf(app, 30)
+    // So long that a fourth and a fifth attempt are due. The events that happen meanwhile cause none.
+    const until = performance.now() + 6_000
+    while (performance.now() < until) {
+      serials.push(await bed.createDeviceOf(app))
+      await sleep(200)
+    }
+    // At most three events fail at once, then one after 2 s and one after 4 s more. Retries count as attempts too.
+    const attempts = (await receiver.waitFor(app.path, 5)).slice(1)
+    expect(attempts.length).toBeGreaterThanOrEqual(4)
+    expect(attempts.filter(({ at }) => at - (attempts[0]?.at ?? 0) < 6_000).length).toBeLessThanOrEqual(6)
+    // What waits is shown, with a next attempt that is not past.
+    expect(await becomesTrue(async () => (await bed.pageOf(app)).heldUntil !== null)).toBe(true)
+    const before = Math.floor(Date.now() / 1000) * 1000
+    const shown = await bed.pageOf(app, { status: 1 })
+    expect(shown).toMatchObject({ callbacks: 'on', waitingSince: expect.any(String) })
+    for (const { nextAttemptTime } of shown.list)
+      expect(Date.parse(`${nextAttemptTime?.replace(' ', 'T')}+08:00`)).toBeGreaterThanOrEqual(before)
+    // The waiting events and the list are read one after the other, and an attempt may happen in between.
+    const counted = async () =>
+      bed.pageOf(app, { status: 1 }).then(({ waitingEvents, total }) => Number(waitingEvents) + total)
+    expect(await becomesTrue(async () => (await counted()) === serials.length)).toBe(true)
+    // Saving the configuration again causes an attempt at once.
+    const config = { appId: app.appId, operatorName: 'Operator', callbackUrl: receiver.url(app.path) }
+    await client.call(saveThirdPartyConfig, config, { token: app.token })
+    const firsts = () => {
+      const seen = new Set<unknown>()
+      return receiver
+        .at(app.path)
+        .map(serialOf)
+        .filter((serial) => !seen.has(serial) && seen.add(serial))
+    }
+    expect(await becomesTrue(() => firsts().length === serials.length + 1)).toBe(true)
+    expect(firsts().slice(1)).toEqual(serials)
   })
 })
+
+longTest(
+  'callbacks that were saved while private addresses were allowed reach none once they are refused',
+  async () => {
+    const dataDir = place.preparedFolder()
+    const allowing = await place.startService({ dataDir, env: { FORECOURT_PRIVATE_CALLBACKS: 'allow' } })
+    const urls = [receiver.url('/refused'), receiver.url('/refused').replace('http:', 'https:')]
+    const apps = await Promise.all(
+      urls.map((callbackUrl) =>
+        newApplication(new Client(allowing), {
+          thirdPartyConfig: { operatorName: 'Operator', callbackUrl, callbackEvents: ['device.bound'] },
+        }),
+      ),
+    )
+    await allowing.stop()
+    const refusing = await place.startService({ dataDir })
+    const strict = new Client(refusing)
+    const errors = [
+      'the URL must begin with https://',
+      'the URL must not point to a private, local or reserved address',
+    ]
+    for (const [index, { appId, token }] of apps.entries()) {
+      await strict.call(createDevice, deviceBody(appId), { token })
+      const tested = await strict.call(testDelivery, {}, { token })
+      expect(tested.data).toMatchObject({ status: 3, error: errors[index] ?? '' })
+      const failed = async () => (await strict.call(pageDeliveries, { status: 1 }, { token })).data.list
+      expect(await becomesTrue(async () => (await failed()).length === 1)).toBe(true)
+      expect((await failed())[0]).toMatchObject({ type: 'device.bound', error: errors[index] ?? '' })
+    }
+    expect(receiver.at('/refused')).toEqual([])
+    await refusing.stop()
+  },
+)

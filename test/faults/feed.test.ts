@@ -7,6 +7,7 @@ import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { Client, deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
+import { longTest } from '../long.ts'
 import {
   anyMoment,
   atScale,
@@ -27,7 +28,7 @@ const place = new Workplace()
 const random = randomNumbers(seed)
 const said = `seed ${seed}`
 const slowTransactions = atScale(2, 4)
-const slowMs = 1000
+const slowMs = atScale(500, 1000)
 let database: OwnDatabase
 let both: Client[]
 
@@ -124,7 +125,7 @@ async function write(client: Client, app: TestApplication): Promise<void> {
 }
 
 /**
- * Draws an event's id in a transaction that commits a second later. With `isLocked` it takes the lock first, as every
+ * Draws an event's id in a transaction that commits later. With `isLocked` it takes the lock first, as every
  * writer does. The event copies the data of an earlier one.
  */
 function writeSlowly(connection: postgres.Sql, { appId }: TestApplication, isLocked: boolean): Promise<number> {
@@ -148,10 +149,7 @@ function writeSlowly(connection: postgres.Sql, { appId }: TestApplication, isLoc
  * to.
  */
 async function followWhileWritten(isLocked: boolean) {
-  const [app, neighbour] = (await Promise.all([newApplication(each(0)), newApplication(each(1))])) as [
-    TestApplication,
-    TestApplication,
-  ]
+  const [app, neighbour] = [await newApplication(each(0)), await newApplication(each(1))]
   // The event that the slow transactions copy.
   await write(each(0), app)
   const following = [app, neighbour].map((one) => ({ one, feed: follow(one) }))
@@ -201,7 +199,7 @@ test('followers of the feed skip nothing that commits late and see nothing twice
   tell(`${slowFeed.all.length} and ${neighbourFeed.all.length} events followed in ${slowFeed.followed.length} ways`)
 })
 
-test('without the lock they would skip them: the followers notice', async () => {
+longTest('without the lock they would skip them: the followers notice', async () => {
   const { slow, slowFeed, neighbourFeed } = await followWhileWritten(false)
   // A follower that lags by more than the length of a slow transaction sees its event in time, so not every follower
   // skips every event.

@@ -18,32 +18,37 @@ function fileOf(text: string): string {
   return path
 }
 
-const dataDir = place.preparedFolder()
+const isRoot = process.getuid?.() === 0
 
-test.each(atScale(['', ' \r\n\n'], ['', '\n', '\r\n', ' \n\n']))(
-  'an operator key is read from a file that ends in %j',
-  async (end) => {
-    const operatorKey = randomBytes(24).toString('hex')
-    const env = { FORECOURT_OPERATOR_KEY: '', FORECOURT_OPERATOR_KEY_FILE: fileOf(`${operatorKey}${end}`) }
-    const service = await place.startService({ dataDir, env })
-    const client = new Client({ url: service.url, operatorKey })
-    expect((await client.operate(pageApplications, {})).code).toBe(0)
-    expect((await client.operate(pageApplications, {}, { token: `${operatorKey}x` })).code).toBe(10002)
-    // With an operator key, no set-up link is printed.
-    expect(service.stdout()).not.toContain('Create the first admin account')
-    expect(service.stderr()).not.toContain(operatorKey)
-    await service.stop()
-  },
-)
-
-test('a database is found by the URL in a file', async () => {
+test('the operator key and the database’s URL are read from files, whatever white space they end in', async () => {
+  const operatorKey = randomBytes(24).toString('hex')
+  for (const end of ['', '\n', '\r\n', ' \n\n', ' \r\n\n'])
+    expect(readConfig({ FORECOURT_OPERATOR_KEY_FILE: fileOf(`${operatorKey}${end}`) }).operatorKey).toBe(operatorKey)
   const database = await place.startDatabase()
-  const env = { DATABASE_URL: '', DATABASE_URL_FILE: fileOf(`${database.url()}\n`) }
-  const service = await place.startService({ env })
-  const rows = await database.run((sql) => sql`select version from schema_migration`)
-  expect(rows.length).toBeGreaterThan(0)
-  expect(service.stderr()).not.toContain(database.connection.password)
-  await service.stop()
+  const service = await place.startService({
+    env: {
+      FORECOURT_OPERATOR_KEY: '',
+      FORECOURT_OPERATOR_KEY_FILE: fileOf(`${operatorKey} \r\n\n`),
+      DATABASE_URL: '',
+      DATABASE_URL_FILE: fileOf(`${database.url()}\n`),
+      ...(isRoot && { FORECOURT_HOST: '0.0.0.0' }),
+    },
+  })
+  const client = new Client({ url: service.url, operatorKey })
+  expect((await client.operate(pageApplications, {})).code).toBe(0)
+  expect((await client.operate(pageApplications, {}, { token: `${operatorKey}x` })).code).toBe(10002)
+  expect((await database.run((sql) => sql`select version from schema_migration`)).length).toBeGreaterThan(0)
+  // With an operator key, no set-up link is printed.
+  expect(service.stdout()).not.toContain('Create the first admin account')
+  for (const secret of [operatorKey, database.connection.password]) expect(service.stderr()).not.toContain(secret)
+  if (!isRoot) return
+  // As root, and beyond this machine without a trusted proxy, it says so once, and names the remedy.
+  await becomesTrue(() => service.stderr().includes('runs as root'))
+  const said = service.stderr().split('\n')
+  const ofRoot = said.filter((line) => line.includes('runs as root'))
+  expect(ofRoot).toHaveLength(1)
+  expect(JSON.parse(ofRoot[0] ?? '')).toMatchObject({ level: 40, msg: expect.stringContaining('a dedicated user') })
+  expect(service.stderr()).toContain('FORECOURT_TRUSTED_PROXIES')
 })
 
 test.each(['FORECOURT_OPERATOR_KEY', 'DATABASE_URL'])(
@@ -64,38 +69,16 @@ test.each(['FORECOURT_OPERATOR_KEY', 'DATABASE_URL'])(
     for (const [file, beside, words] of cases) expect(() => readConfig(envOf(beside, file))).toThrow(words)
     // The short run starts the service with one of the files only.
     for (const [file, beside, words] of cases.slice(0, atScale(1, cases.length))) {
-      const dataDir = place.newFolder()
-      const ended = await runServiceToItsEnd({ dataDir, env: envOf(beside, file) })
+      const ended = await runServiceToItsEnd({ dataDir: place.newFolder(), env: envOf(beside, file) })
       expect([ended.code, ended.stdout, ended.stderr]).toEqual([1, '', `${words}\n`])
     }
   },
 )
 
-test('what a file holds is held to the same rules, and is never repeated', async () => {
+test('what a file holds is held to the same rules, and is never repeated', () => {
   const cases = { FORECOURT_OPERATOR_KEY: 'short and secret', DATABASE_URL: 'mysql://user:secret@host/database' }
   for (const [name, text] of Object.entries(cases)) {
-    const env = { [name]: '', [`${name}_FILE`]: fileOf(text) }
-    const { code, stdout, stderr } = await runServiceToItsEnd({ dataDir: place.newFolder(), env })
-    expect([code, stdout]).toEqual([1, ''])
-    expect(stderr).toMatch(new RegExp(`^${name} must [^\\n]+\\n$`))
-    expect(stderr).not.toContain('secret')
+    const words = new RegExp(`^${name} must (?!.*secret)[^\\n]+$`)
+    expect(() => readConfig({ [`${name}_FILE`]: fileOf(text) })).toThrow(words)
   }
 })
-
-test.skipIf(process.getuid?.() !== 0)(
-  'as root, and beyond this machine, the service says so once in its log, and names the remedy',
-  async () => {
-    const service = await place.startService({ env: { FORECOURT_HOST: '0.0.0.0' } })
-    expect(service.stdout()).toStartWith('Forecourt is ready at ')
-    await becomesTrue(() => service.stderr().includes('runs as root'))
-    const said = service
-      .stderr()
-      .split('\n')
-      .filter((line) => line.includes('runs as root'))
-    expect(said).toHaveLength(1)
-    expect(JSON.parse(said[0] ?? '')).toMatchObject({ level: 40, msg: expect.stringContaining('a dedicated user') })
-    // The service listens beyond this machine, and no trusted proxy is set.
-    expect(service.stderr()).toContain('FORECOURT_TRUSTED_PROXIES')
-    await service.stop()
-  },
-)

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import { examine } from '../../src/cli/doctor.ts'
-import { createDevice, createDevices } from '../../src/devices/contract.ts'
+import { createDevice, createDevices, getDevice } from '../../src/devices/contract.ts'
 import { savePlacement } from '../../src/devices/placement/contract.ts'
 import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { pageRefusals } from '../../src/events/refusal-log/contract.ts'
@@ -60,41 +60,6 @@ test('a site whose faulty gates leave none online asks for attention, and sites 
   expect(await idsOf('true')).toEqual([dark, half].sort())
 })
 
-test('its counts take one processor, however cheap the server finds several', async () => {
-  const { appId, token } = await newApplication(client)
-  const devices = Array.from({ length: 1000 }, () => deviceBody(appId))
-  expect((await client.call(createDevices, { appId, devices }, { token })).code).toBe(0)
-  const cheap = ['parallel_setup_cost', 'parallel_tuple_cost', 'min_parallel_table_scan_size']
-  await inDatabase(async (sql) => {
-    // This session's own statements are not to count.
-    await sql`set max_parallel_workers_per_gather = 0`
-    const launched = async () => {
-      const [row] = await sql`
-        select parallel_workers_launched::int as workers from pg_stat_database where datname = current_database()`
-      return Number(row?.workers)
-    }
-    const setAll = async (act: (name: string) => string) => {
-      for (const name of cheap) await sql.unsafe(act(name))
-      await sql`select pg_reload_conf()`
-    }
-    await sql`vacuum analyze device`
-    await setAll((name) => `alter system set ${name} = 0`)
-    try {
-      await inDatabase(async (other) => {
-        await other`select count(*), count(*) filter (where online_status = 1) from device`
-        await other`select pg_stat_force_next_flush()`
-      })
-      const before = await launched()
-      expect(before).toBeGreaterThan(0)
-      await sql`update platform_count set counted_at = now() - interval '10 minutes'`
-      expect((await overview()).counts?.devices).toBeGreaterThan(1000)
-      expect(await becomesTrue(async () => (await launched()) > before, 2_000)).toBe(false)
-    } finally {
-      await setAll((name) => `alter system reset ${name}`)
-    }
-  })
-})
-
 test('a service with a database of its own and no backup asks for one', async () => {
   const missing: Found = { code: 'backupMissing', status: 'warn', values: [] }
   expect((await overview()).attention).toContainEqual(missing)
@@ -150,6 +115,9 @@ test('the chart has as many refusals as the log, also past what the log keeps of
   const { appId, token } = await newApplication(client)
   const devices = Array.from({ length: 400 }, () => ({ ...deviceBody(appId), deviceNo: '' }))
   expect((await client.call(createDevices, { appId, devices }, { token })).code).toBe(0)
+  // Neither contains refused reads and requests of unknown callers.
+  expect((await client.call(getDevice, { deviceNo: 'NONE0001' }, { token })).code).not.toBe(0)
+  expect((await client.call(createDevice, deviceBody(appId), { token: 'wrong' })).code).not.toBe(0)
   const logged = async () => (await client.operate(pageRefusals, {})).data.total as number
   const charted = async () =>
     (await overview()).minutes.reduce((sum: number, { refusals }: { refusals: number }) => sum + refusals, 0)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,6 +13,7 @@ import type { Sql } from '../../src/database/open.ts'
 import { pageDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { pageAudit, pageEvents } from '../../src/events/contract.ts'
+import { findKeys } from '../../src/secrets/open.ts'
 import {
   Client,
   deviceBody,
@@ -25,32 +26,48 @@ import {
 import { longTest } from '../long.ts'
 import { newPerson, signIn } from '../people.ts'
 import { Receiver, verify } from './receiver.ts'
-import { becomesTrue, embeddedConnection, type OwnDatabase, untilAdmitted, Workplace, withSql } from './support.ts'
+import {
+  atScale,
+  becomesTrue,
+  embeddedConnection,
+  type OwnDatabase,
+  untilAdmitted,
+  Workplace,
+  withSql,
+} from './support.ts'
 
 // Stored callback secrets are encrypted with a key that is not in the database, and decrypted whenever a callback is
 // signed.
 
 const place = new Workplace()
 let receiver: Receiver
-let database: OwnDatabase
-let url: string
+let server: OwnDatabase
+/** A service with a named key file, for several tests. */
+let named: { service: Service; client: Client; database: Base; file: string }
 let databases = 0
+
+interface Base {
+  url: string
+  run: OwnDatabase['run']
+}
 
 beforeAll(async () => {
   receiver = await Receiver.start()
-  database = await place.startDatabase()
+  server = await place.startDatabase()
+  const [database, file] = [await newDatabase('forecourt'), keyFile(key())]
+  const service = await place.startService({ env: settings(database, file) })
+  named = { service, client: new Client(service), database, file }
 }, 120_000)
-beforeEach(() => newDatabase('forecourt'))
 afterAll(async () => {
-  await receiver.stop()
+  receiver.stop()
   await place.clear()
 }, 120_000)
 
-/** Creates a database for one test: a copy of forecourt's with its schema, or an empty one. */
-async function newDatabase(template: 'forecourt' | 'template1'): Promise<void> {
+/** Creates a database: a copy of forecourt's with its schema, or an empty one. */
+async function newDatabase(template: 'forecourt' | 'template1'): Promise<Base> {
   const name = `secrets_${++databases}`
-  await database.run((sql) => sql.unsafe(`create database ${name} template ${template}`))
-  url = database.url(name)
+  await server.run((sql) => sql.unsafe(`create database ${name} template ${template}`))
+  return { url: server.url(name), run: (use) => withSql({ ...server.connection, database: name }, use) }
 }
 
 const key = () => randomBytes(32).toString('base64')
@@ -62,10 +79,10 @@ function keyFile(...lines: string[]): string {
   return path
 }
 
-const settings = (file?: string) => ({
+const settings = ({ url }: Base, file = '') => ({
   DATABASE_URL: url,
   FORECOURT_PRIVATE_CALLBACKS: 'allow',
-  ...(file === undefined ? { FORECOURT_SECRETS_KEY_FILE: '' } : { FORECOURT_SECRETS_KEY_FILE: file }),
+  FORECOURT_SECRETS_KEY_FILE: file,
 })
 
 interface Endpoint extends TestApplication {
@@ -95,16 +112,13 @@ async function expectSigned(service: Service, { appId, path, secrets }: Endpoint
   expect(received.headers['webhook-signature']?.split(' ')).toHaveLength(secrets.length)
 }
 
-const keysInUse = () =>
-  withDatabase(async (sql) => {
+const keysInUse = ({ run }: Base) =>
+  run(async (sql) => {
     const rows = await sql`
       select distinct split_part(s, ':', 1) as key_id from third_party_config,
         unnest(array[callback_secret, previous_callback_secret, callback_query]) as s where s is not null`
     return rows.map((row) => row.key_id as string)
   })
-
-const withDatabase: OwnDatabase['run'] = (use) =>
-  withSql({ ...database.connection, database: `secrets_${databases}` }, use)
 
 /** Every row of every table, as text. */
 async function allTexts(sql: Sql): Promise<string[]> {
@@ -117,8 +131,7 @@ async function allTexts(sql: Sql): Promise<string[]> {
 }
 
 test('the query of a callback reaches its receiver, and only its application and admins read it', async () => {
-  const service = await place.startService({ env: settings() })
-  const client = new Client(service)
+  const { service, client, database } = named
   const app = await newApplication(client, { thirdPartyConfig: null })
   const { appId } = app
   const marker = `KEY${randomBytes(8).toString('hex')}`
@@ -190,16 +203,15 @@ test('the query of a callback reaches its receiver, and only its application and
   expect(told[0]?.text).toContain(shown)
   expect(told.filter(({ text }) => text.includes(marker))).toEqual([])
   expect(told[2]?.text).toContain('delivery.tested')
-  expect((await withDatabase(allTexts)).filter((text) => text.includes(marker))).toEqual([])
+  expect((await database.run(allTexts)).filter((text) => text.includes(marker))).toEqual([])
   expect(service.stderr()).not.toContain(marker)
 
   // A URL that is saved without a query has none afterwards.
   await save({ callbackUrl: callbackUrl.replace(/\?.*/, '') })
   expect((await detail(operator)).data.callbackUrl).toBe(callbackUrl.replace(/\?.*/, ''))
-  await service.stop()
 })
 
-test('no table holds a callback secret as it was shown, and what is held survives a restart', async () => {
+test.concurrent('no table holds a callback secret as it was shown, and what is held survives a restart', async () => {
   const dataDir = place.preparedFolder()
   const env = { FORECOURT_PRIVATE_CALLBACKS: 'allow' }
   const first = await place.startService({ dataDir, env })
@@ -219,63 +231,63 @@ test('no table holds a callback secret as it was shown, and what is held survive
   await second.stop()
 })
 
-test('processes of one database share a file; one with a key of its own is refused with one sentence', async () => {
-  const file = keyFile(key())
-  const [one, other] = await Promise.all([1, 2].map(() => place.startService({ env: settings(file) })))
-  if (one === undefined || other === undefined) throw new Error('they did not start')
-  const endpoint = await newEndpoint(one)
+test.concurrent('processes of one database share a file; one with a key of its own is refused with one sentence', async () => {
+  const { service, database, file } = named
+  const endpoint = await newEndpoint(service)
+  const other = await place.startService({ env: settings(database, file) })
   await expectSigned(other, endpoint)
-  for (const env of [settings(), settings(keyFile(key()))]) {
+  await other.stop()
+  for (const env of [settings(database), settings(database, keyFile(key()))].slice(0, atScale(1, 2))) {
     const refused = await runServiceToItsEnd({ dataDir: place.newFolder(), env })
     expect([refused.code, refused.stdout]).toEqual([1, ''])
     expect(wordsOf(refused.stderr)).toMatch(
       /^The callback secrets in the database are encrypted with the key [0-9a-f]{16}, [^\n]+ FORECOURT_SECRETS_KEY_FILE\.\n$/,
     )
   }
-  await one.stop()
-  await other.stop()
 })
 
 longTest('first starts with folders of their own on one empty database share one key', async () => {
-  await newDatabase('template1')
-  const services = await Promise.all([1, 2, 3, 4].map(() => place.startService({ env: settings() })))
+  const database = await newDatabase('template1')
+  const services = await Promise.all([1, 2, 3, 4].map(() => place.startService({ env: settings(database) })))
   const [one, two, three, four] = services
   if (one === undefined || two === undefined || three === undefined || four === undefined)
     throw new Error('not started')
   await expectSigned(two, await newEndpoint(one))
   await expectSigned(three, await newEndpoint(two))
   await expectSigned(one, await newEndpoint(four))
-  expect(await keysInUse()).toHaveLength(1)
+  expect(await keysInUse(database)).toHaveLength(1)
   await Promise.all(services.map((service) => service.stop()))
 })
 
-test('a start that has lost its folder finds the key by the password of the database, and by no other', async () => {
-  const first = await place.startService({ env: settings() })
+test.concurrent('a start that has lost its folder finds the key by the password of the database, and by no other', async () => {
+  const database = await newDatabase('forecourt')
+  const first = await place.startService({ env: settings(database) })
   const endpoint = await newEndpoint(first)
   await first.stop()
-  const again = await place.startService({ env: settings() })
+  const again = await place.startService({ env: settings(database) })
   await expectSigned(again, endpoint)
   await again.stop()
-  const [kept] = await withDatabase((sql) => sql`select locked_key from secrets_key`)
+  const [kept] = await database.run((sql) => sql`select locked_key from secrets_key`)
   expect(kept?.locked_key).not.toContain(readFileSync(join(again.dataDir, 'secrets.key'), 'utf8').trim())
 
-  await withDatabase((sql) => sql`create role other login superuser password 'another'`)
+  await database.run((sql) => sql`create role other login superuser password 'another'`)
   const dataDir = place.newFolder()
-  const otherUrl = url.replace(/\/\/[^@]*@/, '//other:another@')
-  const refused = await runServiceToItsEnd({ dataDir, env: { ...settings(), DATABASE_URL: otherUrl } })
+  const otherUrl = database.url.replace(/\/\/[^@]*@/, '//other:another@')
+  const refused = await runServiceToItsEnd({ dataDir, env: { ...settings(database), DATABASE_URL: otherUrl } })
   expect([refused.code, existsSync(join(dataDir, 'secrets.key'))]).toEqual([1, false])
   expect(wordsOf(refused.stderr)).toContain(`and ${join(dataDir, 'secrets.key')} is not there`)
 })
 
 longTest('a new first line seals everything anew, and the old line can go', async () => {
   const [older, newer] = [key(), key()]
-  const first = await place.startService({ env: settings(keyFile(older)) })
+  const database = await newDatabase('forecourt')
+  const first = await place.startService({ env: settings(database, keyFile(older)) })
   const endpoints = [await newEndpoint(first), await newEndpoint(first)]
   const [rotated] = endpoints as [Endpoint, Endpoint]
   const answer = await new Client(first).operate(rotateCallbackSecret, { appId: rotated.appId })
   rotated.secrets.unshift(String(answer.data.callbackSecret))
   // More applications than one step of the re-encryption handles.
-  await withDatabase(
+  await database.run(
     (sql) => sql`
     with many as (
       insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, created_at)
@@ -290,31 +302,32 @@ longTest('a new first line seals everything anew, and the old line can go', asyn
       new Client(first).operate(saveThirdPartyConfig, { appId: `many-${n + 1}`, operatorName: 'Many' }),
     ),
   )
-  const before = await keysInUse()
+  const before = await keysInUse(database)
   await first.stop()
   const both = await place.startService({
-    env: settings(keyFile(newer, '', `  ${Buffer.from(older, 'base64').toString('hex')} `)),
+    env: settings(database, keyFile(newer, '', `  ${Buffer.from(older, 'base64').toString('hex')} `)),
   })
-  const between = await keysInUse()
+  const between = await keysInUse(database)
   expect([before.length, between.length, between[0] === before[0]]).toEqual([1, 1, false])
   for (const endpoint of endpoints) await expectSigned(both, endpoint)
   await both.stop()
-  const alone = await place.startService({ env: settings(keyFile(newer)) })
+  const alone = await place.startService({ env: settings(database, keyFile(newer)) })
   for (const endpoint of endpoints) await expectSigned(alone, endpoint)
   await alone.stop()
-  const back = await runServiceToItsEnd({ dataDir: place.newFolder(), env: settings(keyFile(older)) })
+  const back = await runServiceToItsEnd({ dataDir: place.newFolder(), env: settings(database, keyFile(older)) })
   expect([back.code, back.stdout]).toEqual([1, ''])
 })
 
 longTest('a lost key is got over as the settings’ page says, and callbacks begin again with a new secret', async () => {
-  const first = await place.startService({ env: settings(keyFile(key())) })
+  const database = await newDatabase('forecourt')
+  const first = await place.startService({ env: settings(database, keyFile(key())) })
   const endpoint = await newEndpoint(first)
   await first.stop()
   const page = readFileSync(join(projectFolder, 'docs', 'settings.md'), 'utf8')
   const [, statements] = /```sql\n(update third_party_config [^`]+)```/.exec(page) ?? []
   if (statements === undefined) throw new Error('the page does not say it')
-  await withDatabase((sql) => sql.unsafe(statements))
-  const again = await place.startService({ env: settings(keyFile(key())) })
+  await database.run((sql) => sql.unsafe(statements))
+  const again = await place.startService({ env: settings(database, keyFile(key())) })
   const { appId, path, token } = endpoint
   const members = { appId, operatorName: 'Operator', callbackUrl: receiver.url(path) }
   const saved = await new Client(again).call(saveThirdPartyConfig, members, { token })
@@ -322,33 +335,29 @@ longTest('a lost key is got over as the settings’ page says, and callbacks beg
   await again.stop()
 })
 
-test.each([
-  ['is missing', () => join(place.home, 'nowhere'), /^Can’t read the encryption key file \S+ \(ENOENT\)\.$/],
-  ['is a folder', () => place.home, /^Can’t read the encryption key file \S+ \(EISDIR\)\.$/],
-  ['is empty', () => keyFile(''), /is empty\.$/],
-  ['holds a short key', () => keyFile(randomBytes(31).toString('hex')), /^Line 1 of .* must be a key: 32 bytes /],
-  ['holds words', () => keyFile(key(), 'a passphrase'), /^Line 2 of .* must be a key: 32 bytes /],
-])(
-  'a named key file that %s ends the start with one sentence',
-  async (_, file, expected) => {
-    const ended = await runServiceToItsEnd({ dataDir: place.newFolder(), env: settings(file()) })
-    expect([ended.code, ended.stdout]).toEqual([1, ''])
-    const words = wordsOf(ended.stderr).trimEnd()
-    expect(words).toMatch(expected)
-    expect(words).not.toContain('\n')
-  },
-  60_000,
-)
+test('a named key file that is missing or holds no keys ends the start with one sentence', async () => {
+  const missing = join(place.home, 'nowhere')
+  const faults: [path: string, words: RegExp][] = [
+    [missing, /^Can’t read the encryption key file \S+ \(ENOENT\)\.$/],
+    [place.home, /^Can’t read the encryption key file \S+ \(EISDIR\)\.$/],
+    [keyFile(''), /^[^\n]+ is empty\.$/],
+    [keyFile(randomBytes(31).toString('hex')), /^Line 1 of [^\n]+ must be a key: 32 bytes [^\n]+$/],
+    [keyFile(key(), 'a passphrase'), /^Line 2 of [^\n]+ must be a key: 32 bytes [^\n]+$/],
+  ]
+  for (const [path, words] of faults) expect(() => findKeys({ keyFile: path, dataDir: place.home })).toThrow(words)
+  const ended = await runServiceToItsEnd({ dataDir: place.newFolder(), env: settings(named.database, missing) })
+  expect([ended.code, ended.stdout]).toEqual([1, ''])
+  expect(wordsOf(ended.stderr).trimEnd()).toMatch(faults[0]?.[1] as RegExp)
+})
 
 test("a secret that was put into another application's row signs nothing, and the delivery says so", async () => {
-  const service = await place.startService({ env: settings(keyFile(key())) })
+  const { service, client, database } = named
   const [victim, thief] = [await newEndpoint(service), await newEndpoint(service)]
-  await withDatabase(
+  await database.run(
     (sql) => sql`
     update third_party_config t set callback_secret = v.callback_secret
     from third_party_config v where t.app_id = ${thief.appId} and v.app_id = ${victim.appId}`,
   )
-  const client = new Client(service)
   const sent = await client.operate(testDelivery, { appId: thief.appId })
   expect([sent.status, sent.code]).toEqual([500, 49999])
   expect(sent.text).not.toContain('whsec_')
@@ -358,7 +367,6 @@ test("a secret that was put into another application's row signs nothing, and th
   expect(await becomesTrue(async () => (await errors()).includes('the callback secret can’t be decrypted'))).toBe(true)
   expect(receiver.at(thief.path).map(({ body }) => body.type)).not.toContain('device.bound')
   await expectSigned(service, victim)
-  await service.stop()
 })
 
 /** Standard error without the log's JSON lines. */

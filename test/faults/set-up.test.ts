@@ -17,7 +17,7 @@ function linksOf(service: Service): string[] {
 }
 
 test('a first start prints a one-time link for the first admin, and none once there is one', async () => {
-  const dataDir = place.newFolder()
+  const dataDir = place.preparedFolder()
   const first = await place.startService({ dataDir, env: withoutKey })
   const [link = '', ...others] = linksOf(first)
   expect(others).toEqual([])
@@ -49,7 +49,7 @@ test('a first start prints a one-time link for the first admin, and none once th
 longTest(
   'a service that is started with an operator key prints no link, and sessions by that key end with it',
   async () => {
-    const dataDir = place.newFolder()
+    const dataDir = place.preparedFolder()
     const first = await place.startService({ dataDir })
     expect(linksOf(first)).toEqual([])
     const signedIn = await new Client(first).call(createSession, { operatorKey: first.operatorKey })

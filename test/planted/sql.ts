@@ -43,7 +43,7 @@ export const sql: readonly Fault[] = [
     file: 'src/deliveries/leases/routine.ts',
     find: 'if v_endpoint.lease_until > now() or v_endpoint.held_until > now() then',
     replace: 'if v_endpoint.lease_until > now() then',
-    foundBy: ['test/faults/callback-endpoints.test.ts'],
+    foundBy: ['test/faults/callbacks.test.ts'],
     isGenerated: true,
   },
   {

@@ -1,7 +1,7 @@
 export const fileLimits = {
   /**
    * Bytes. The size of one file; protects the database’s disk. Beyond it: 413 10001. Tested by:
-   * test/faults/import-memory.test.ts.
+   * test/faults/large-files.test.ts.
    */
   fileBytes: 1024 ** 3,
   /**
@@ -23,7 +23,7 @@ export const fileLimits = {
   fileIdleMs: 30_000,
   /**
    * Bytes. How much of a refused file is still read, for clients that read the response only after they have sent
-   * everything. Beyond it: the connection is closed. Tested by: test/faults/file-bombs.test.ts.
+   * everything. Beyond it: the connection is closed. Tested by: test/faults/large-files.test.ts.
    */
   fileDrainedBytes: 8 * 1024 * 1024,
   /**
@@ -38,12 +38,12 @@ export const fileLimits = {
   filePieceBytes: 256 * 1024,
   /**
    * Bytes. The bytes of one row of a file, more than any kind needs; protects memory. Beyond it: the import is
-   * refused. Tested by: test/faults/file-bombs.test.ts.
+   * refused. Tested by: test/faults/large-files.test.ts.
    */
   fileRowBytes: 64 * 1024,
   /**
    * Lines in a row. The blank lines of a file, which cost work and contain nothing; protects the event loop. Beyond
-   * it: 400 10001. Tested by: test/faults/file-bombs.test.ts.
+   * it: 400 10001. Tested by: test/faults/large-files.test.ts.
    */
   fileBlankLines: 10_000,
   /**

@@ -63,42 +63,42 @@ export const requestLimits = {
   placementsAtOnce: 1000,
   /**
    * Levels. The nesting of a JSON body; no operation takes a deeper one. Protects the parser’s stack. Beyond it: 400
-   * 10001. Tested by: test/faults/file-bombs.test.ts.
+   * 10001. Tested by: test/faults/large-files.test.ts.
    */
   jsonDepth: 32,
   /**
    * Values. The members and elements of a JSON body (the largest import of the inventory has about 60,000); protects the
-   * event loop. Beyond it: 400 10001. Tested by: test/faults/file-bombs.test.ts.
+   * event loop. Beyond it: 400 10001. Tested by: test/faults/large-files.test.ts.
    */
   jsonValues: 100_000,
   /**
    * Members. The members of one JSON object; protects the event loop from names that are chosen to be slow to look
-   * up. Beyond it: 400 10001. Tested by: test/faults/file-bombs.test.ts.
+   * up. Beyond it: 400 10001. Tested by: test/faults/large-files.test.ts.
    */
   jsonMembers: 1000,
   /**
    * Bytes. The length from which the escapes of a JSON text are counted: no member takes a longer text. Protects the
-   * event loop. Beyond it: its escapes are counted. Tested by: test/faults/file-bombs.test.ts.
+   * event loop. Beyond it: its escapes are counted. Tested by: test/faults/large-files.test.ts.
    */
   jsonLongTextBytes: 64 * 1024,
   /**
    * Escapes. The escapes in the long texts of a body: there, an escape takes a parser twenty times as long as a
-   * letter. Protects the event loop. Beyond it: 400 10001. Tested by: test/faults/file-bombs.test.ts.
+   * letter. Protects the event loop. Beyond it: 400 10001. Tested by: test/faults/large-files.test.ts.
    */
   jsonLongEscapes: 500_000,
   /**
    * Bytes. The size from which a body is parsed and validated in slices; protects other requests. Beyond it: the
-   * event loop takes turns between slices. Tested by: test/faults/file-bombs.test.ts.
+   * event loop takes turns between slices. Tested by: test/faults/large-files.test.ts.
    */
   jsonSlicedBytes: 256 * 1024,
   /**
    * Faults. The faults that are reported for one body; protects the event loop. Beyond it: the first 1,000 are
-   * returned. Tested by: test/faults/file-bombs.test.ts.
+   * returned. Tested by: test/faults/large-files.test.ts.
    */
   faultsShown: 1000,
   /**
    * Items. The items of a list that are validated without a pause; protects other requests. Beyond it: a turn of the
-   * event loop. Tested by: test/faults/file-bombs.test.ts.
+   * event loop. Tested by: test/faults/large-files.test.ts.
    */
   validatedAtOnce: 256,
   /** Rows. The rows of a page; protects memory. Beyond it: 400 10001. Tested by: test/conformance/pages.test.ts. */

@@ -31,12 +31,12 @@ export const signInLimits = {
   attemptsWaiting: 1000,
   /**
    * Ms. How long an attempt that would be past a limit with those under way waits for them, in all processes; a sign-on
-   * waits for `signOnMs`. Beyond it: 429 10007. Tested by: test/faults/sign-on-strangers.test.ts.
+   * waits for `signOnMs`. Beyond it: 429 10007. Tested by: test/faults/sign-on-callback.test.ts.
    */
   attemptWaitMs: 3_000,
   /**
    * Seconds. How long an attempt may be under way; protects accounts from those whose process was killed. Beyond it: it
-   * counts as a failure. Tested by: test/faults/sign-on-strangers.test.ts.
+   * counts as a failure. Tested by: test/faults/sign-on-callback.test.ts.
    */
   attemptSeconds: 30,
   /**
@@ -54,9 +54,9 @@ export const signInLimits = {
    * test/faults/second-factor.test.ts.
    */
   generatorDraftMinutes: 10,
-  /** Passkeys. Those of an account; bounds its rows. Beyond it: 400 10001. Tested by: test/faults/passkeys.test.ts. */
+  /** Passkeys. Those of an account; bounds its rows. Beyond it: 400 10001. Tested by: test/faults/second-factor.test.ts. */
   passkeysOfOne: 20,
-  /** Seconds. The life of a passkey’s ticket. Beyond it: 401 10031. Tested by: test/faults/passkeys.test.ts. */
+  /** Seconds. The life of a passkey’s ticket. Beyond it: 401 10031. Tested by: test/faults/second-factor.test.ts. */
   ticketSeconds: 300,
   /** Seconds. How long a sign-on may take, by its cookie. Beyond it: 10061. Tested by: test/faults/sign-on-callback.test.ts. */
   signOnSeconds: 600,
@@ -64,27 +64,27 @@ export const signInLimits = {
   providerMs: 5_000,
   /**
    * Ms. How long the callback of a sign-on waits for all answers of the provider together. Beyond it: 10063. Tested by:
-   * test/faults/sign-on-strangers.test.ts.
+   * test/faults/sign-on-callback.test.ts.
    */
   signOnMs: 10_000,
   /**
    * Ms. How long an operation may take that asks the provider. Beyond it: 503 50003. Tested by:
-   * test/faults/sign-on-strangers.test.ts.
+   * test/faults/sign-on-callback.test.ts.
    */
   signOnAnswerMs: 20_000,
   /**
    * Ms. How long a sign-out waits for the provider’s address to sign out at. Beyond it: it answers none. Tested by:
-   * test/faults/sign-on-strangers.test.ts.
+   * test/faults/sign-on-callback.test.ts.
    */
   signOutMs: 2_000,
   /**
    * Characters. The ID token that a session keeps for its sign-out, because it becomes a part of an address. Beyond it: the
-   * address names the client alone. Tested by: test/faults/sign-on-end.test.ts.
+   * address names the client alone. Tested by: test/faults/sign-on.test.ts.
    */
   idTokenKept: 4_096,
   /**
    * Flows. Those that one process remembers to have shown to the provider; protects memory. Beyond it: it forgets the
-   * oldest, which the provider refuses. Tested by: test/faults/sign-on-strangers.test.ts.
+   * oldest, which the provider refuses. Tested by: test/faults/sign-on-callback.test.ts.
    */
   signOnsRemembered: 10_000,
   /**
