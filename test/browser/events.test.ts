@@ -3,7 +3,7 @@ import { freezeApplication, updateApplication } from '../../src/applications/con
 import { saveBillingRule, updateBillingRule } from '../../src/billing-rules/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { reportDeviceState } from '../../src/devices/state/contract.ts'
-import { pageAudit, pageEvents } from '../../src/events/contract.ts'
+import { pageAudit } from '../../src/events/contract.ts'
 import { createOperatorKey, deleteOperator, updateOperator } from '../../src/people/operators/contract.ts'
 import { saveSite, updateSite } from '../../src/sites/contract.ts'
 import { deviceBody, newApplication, newSerial, siteBody } from '../harness.ts'
@@ -16,8 +16,6 @@ import {
   expectSoundInBothShades,
   leadTo,
   longBrowserTest,
-  narrow,
-  picture,
   visit,
 } from './support.ts'
 
@@ -105,7 +103,6 @@ describe('events', () => {
       'session.created',
     ])
     await expectFramed(visited, 'Events')
-    await picture(page, 'audit')
     const drawer = page.getByRole('dialog')
     const open = async (name: RegExp) => {
       await page.getByRole('button', { name }).click()
@@ -167,7 +164,6 @@ describe('events', () => {
     await options.getByText(person.name).waitFor()
     expect(await options.count()).toBe(1)
     await expectAccessible(page)
-    await picture(page, 'audit-person')
     await page.keyboard.press('Enter')
     await page.waitForURL(({ searchParams }) => searchParams.get('actorId') === String(person.id))
     await page.getByRole('row').nth(3).waitFor({ state: 'detached' })
@@ -213,25 +209,5 @@ describe('events', () => {
     const stranger = await newApplication(client)
     await leadTo(page, `/console/events?appId=${stranger.appId}`)
     await page.getByText('Your role doesn’t have access to this.').waitFor()
-  })
-
-  longBrowserTest('fit a phone, in Chinese, also where there are none', async () => {
-    const { appId } = await eventful()
-    const visited = await visit(`/console/events?appId=${appId}`, { role: 'admin', language: 'zh', viewport: narrow })
-    const { page } = visited
-    await page.getByRole('button', { name: /^修改站点/ }).waitFor()
-    await expectFramed(visited, '事件')
-    await picture(page, 'events-phone')
-    await page.getByRole('button', { name: /^修改站点/ }).click()
-    await page.getByRole('dialog').getByText('Li Lei', { exact: true }).waitFor()
-    await expectFramed(visited, '事件')
-    await picture(page, 'event-phone')
-    const empty = await newApplication(client)
-    const before = await client.operate(pageEvents, { appId: empty.appId })
-    await leadTo(page, `/console/events?appId=${empty.appId}`)
-    if (before.data.list.length === 0) await page.getByText('该应用还没有事件。').waitFor()
-    await page.getByRole('button', { name: '筛选' }).click()
-    await page.getByLabel('设备序列号').fill('none')
-    await page.getByText('没有符合筛选条件的数据。').waitFor()
   })
 })

@@ -9,7 +9,7 @@ import { getSession } from '../../src/people/sessions/contract.ts'
 import { schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
 import { deviceBody, newApplication } from '../harness.ts'
 import { newPassword, signIn } from '../people.ts'
-import { newRule, newSite } from './site-support.ts'
+import { newRule, newSite } from './records.ts'
 import { browserTest, client, leadTo, newSerial, visit, whatIsWider } from './support.ts'
 
 /** A name of the greatest length in which no line can break. A page that treats it as HTML would run its script. */

@@ -17,9 +17,7 @@ import {
   expectSoundInBothShades,
   leadTo,
   longBrowserTest,
-  narrow,
   newSerial,
-  picture,
   visit,
 } from './support.ts'
 
@@ -50,7 +48,7 @@ async function saved(page: Page, run: () => Promise<void>): Promise<string> {
   return readFile(await download.path(), 'utf8')
 }
 
-browserTest('a response of somebody else is no import, whatever it says', async () => {
+longBrowserTest('a response of somebody else is no import, whatever it says', async () => {
   const app = await newApplication(client)
   const { page } = await visit(`/console/devices?appId=${app.appId}`, { role: 'operator' })
   await page.getByRole('link', { name: 'Import', exact: true }).click()
@@ -105,19 +103,16 @@ browserTest('a file is checked, tried, imported, and tells what became of each r
   await page.getByText('Unknown columns: 所在车道.').waitFor()
   expect(await page.getByRole('button', { name: 'Import', exact: true }).isDisabled()).toBe(true)
   await page.getByRole('row', { name: /名称/ }).getByText('东门 · 西门 · 南门').waitFor()
-  await picture(page, 'import-unknown')
   await page.getByLabel('Field for 所在车道').click()
   await page.getByTitle('tag', { exact: true }).click()
   await page.getByText('All columns were recognized, and none are missing.').waitFor()
   await expectSound(visited, 'New import')
-  await picture(page, 'import-checked')
 
   await page.getByRole('button', { name: 'Dry run' }).click()
   await page.getByText('Dry run: nothing was written.').waitFor()
   await page.getByTestId('figure-Would be created').getByText('1', { exact: true }).waitFor()
   await page.getByTestId('figure-Would be refused').getByText('1', { exact: true }).waitFor()
   expect((await client.operate(pageDevices, { appId: app.appId })).data.total).toBe(1)
-  await picture(page, 'import-tried')
 
   await page.getByRole('link', { name: 'Import now' }).click()
   // The chosen file and the result of its check are still shown.
@@ -159,11 +154,10 @@ browserTest('a file is checked, tried, imported, and tells what became of each r
   await page.getByRole('row', { name: /Import \d+: Devices Done 3 1 0 1 1/ }).waitFor()
   await page.getByRole('row', { name: /Dry run/ }).waitFor()
   await expectFramed(visited, 'Imports')
-  await picture(page, 'imports')
   expect(visited.faults).toEqual([])
 })
 
-browserTest('a foreign column is left out; refused rows are downloaded, corrected and sent again', async () => {
+longBrowserTest('a foreign column is left out; refused rows are downloaded, corrected and sent again', async () => {
   const app = await newApplication(client)
   const [good, bad] = [newSerial(), newSerial()]
   const rowOf = (serial: string, coordinates: string, name = '东门') => `${serial},${name},360102,${coordinates},x,y`
@@ -178,7 +172,6 @@ browserTest('a foreign column is left out; refused rows are downloaded, correcte
   await page.getByTitle('(skip this column)', { exact: true }).last().click()
   await page.getByText('Unknown columns: remarks2.').waitFor()
   expect(await isBlocked()).toBe(true)
-  await picture(page, 'import-leave-out')
   await page.getByRole('button', { name: 'Skip them' }).click()
   await page.getByText('Skipped: 责任人, remarks2.').waitFor()
   await expectSound(visited, 'New import')
@@ -204,7 +197,7 @@ browserTest('a foreign column is left out; refused rows are downloaded, correcte
   expect(visited.faults).toEqual([])
 })
 
-browserTest('a file that two encodings read asks for one; what a spreadsheet has changed is told', async () => {
+longBrowserTest('a file that two encodings read asks for one; what a spreadsheet has changed is told', async () => {
   const app = await newApplication(client)
   const serial = newSerial()
   const rest = ',360102,"115.9,28.7",,\r\n'
@@ -217,7 +210,6 @@ browserTest('a file that two encodings read asks for one; what a spreadsheet has
   await page.getByText('All columns were recognized, and none are missing.').waitFor()
   await page.getByText('deviceNo has 8.60123E+14: a spreadsheet has shortened long numbers.').waitFor()
   expect(await page.getByRole('button', { name: 'Import', exact: true }).isDisabled()).toBe(true)
-  await picture(page, 'import-encoding')
   await page.getByText('GB 18030', { exact: true }).click()
   await page
     .getByRole('row', { name: /deviceName/ })
@@ -268,28 +260,6 @@ longBrowserTest('a column of a large file is left out while the page holds littl
   expect(visited.faults).toEqual([])
 })
 
-longBrowserTest('imports are a viewer’s to read, also on a phone in Chinese', async () => {
-  const app = await newApplication(client)
-  const file = `deviceNo,deviceName,districtCode,coordinates\nA B,x,360102,nowhere\n`
-  await send(app, file)
-  const visited = await visit(`/console/imports?appId=${app.appId}`, {
-    role: 'viewer',
-    language: 'zh',
-    viewport: narrow,
-    isDark: true,
-  })
-  const { page } = visited
-  await expectFramed(visited, '导入')
-  await picture(page, 'imports-phone')
-  expect(await page.getByRole('link', { name: '新建导入' }).count()).toBe(0)
-  await page.getByRole('link', { name: /^导入 \d+：设备$/ }).click()
-  await page.getByText('已完成', { exact: true }).waitFor()
-  await page.getByText('A B').waitFor()
-  await page.getByRole('button', { name: '下载被拒绝的行' }).waitFor()
-  await expectSound(visited, /^导入 \d+：设备$/)
-  await picture(page, 'import-phone')
-})
-
 longBrowserTest('an import that is under way is told to whoever would send another, and is cancelled', async () => {
   const app = await newApplication(client)
   const prefix = newSerial()
@@ -302,11 +272,9 @@ longBrowserTest('an import that is under way is told to whoever would send anoth
   await send(app, file)
   await page.getByText('Another import for this application is running.').waitFor()
   expect(await page.getByRole('button', { name: 'Import', exact: true }).isDisabled()).toBe(true)
-  await picture(page, 'import-under-way')
   await page.getByRole('link', { name: 'Confirm' }).click()
   await page.getByText('The import runs on the server.').waitFor()
   await expectSound(visited, /^Import \d+: Devices$/)
-  await picture(page, 'import-running')
   await page.getByRole('button', { name: 'Cancel import' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel import' }).click()
   await page.getByText('Import cancelled.').waitFor()
@@ -365,7 +333,6 @@ longBrowserTest('a list is exported with its filters, as the API answers its row
   await page.getByRole('row', { name: /West/ }).waitFor()
   await page.getByRole('button', { name: 'Export' }).click()
   await links.getByText('1').waitFor()
-  await picture(page, 'export')
   await page.keyboard.press('Escape')
   expect((await exported('NDJSON')).trim()).toContain('"deviceName":"West"')
   await leadTo(page, `/console/devices?appId=${app.appId}&deviceNo=${prefix}`)

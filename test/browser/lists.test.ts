@@ -1,28 +1,14 @@
 import { describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { pageDeliveries } from '../../src/deliveries/contract.ts'
-import { createDevice, createDevices } from '../../src/devices/contract.ts'
+import { createDevice } from '../../src/devices/contract.ts'
 import { savePlacement } from '../../src/devices/placement/contract.ts'
 import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { saveSite, saveSites, updateSite } from '../../src/sites/contract.ts'
-import { limits } from '../../src/vocabulary/limits.ts'
 import { deviceBody, newApplication, siteBody, type TestApplication } from '../harness.ts'
 import { newPerson } from '../people.ts'
-import { newSite } from './site-support.ts'
-import { browserTest, client, expectFramed, longBrowserTest, narrow, picture, visit } from './support.ts'
-
-/** Creates devices of an application, whose names are numbered. */
-async function newDevices(app: TestApplication, count: number): Promise<string[]> {
-  const devices = Array.from({ length: count }, (_, index) => {
-    const { appId, ...device } = deviceBody(app.appId, { deviceName: `Gate ${String(index).padStart(3, '0')}` })
-    return device
-  })
-  for (let first = 0; first < count; first += limits.batchRows) {
-    const batch = devices.slice(first, first + limits.batchRows)
-    expect((await client.call(createDevices, { devices: batch }, { token: app.token })).code).toBe(0)
-  }
-  return devices.map(({ deviceNo }) => String(deviceNo))
-}
+import { newDevices, newSite } from './records.ts'
+import { browserTest, client, expectFramed, longBrowserTest, narrow, visit } from './support.ts'
 
 /** Changes a filter of the page. */
 type Narrow = (page: Page) => Promise<void>
@@ -134,7 +120,6 @@ describe('a list', () => {
       const bar = await page.locator('.pager').boundingBox()
       const height = page.viewportSize()?.height ?? 0
       expect((bar?.y ?? height) + (bar?.height ?? 0)).toBeLessThanOrEqual(height + 1)
-      await picture(page, 'list-selection')
       await page.getByRole('button', { name: 'Next page' }).click()
       await page.getByRole('link', { name: 'Gate 024' }).waitFor()
       await page.locator('tbody input[type=checkbox]').first().check()
@@ -183,25 +168,6 @@ describe('a list', () => {
       expect(visited.faults).toEqual([])
     },
   )
-
-  longBrowserTest('shows the site of each device by one request a page, at a width that has room for it', async () => {
-    const app = await newApplication(client)
-    const serials = await newDevices(app, 20)
-    const site = await newSite(app, { siteName: 'Riverside park' })
-    for (const deviceNo of serials.slice(0, 3)) {
-      await client.call(savePlacement, { deviceNo, siteId: site.id, laneType: 1 }, { token: app.token })
-    }
-    const visited = await visit('/console/account', { role: 'viewer', viewport: { width: 1700, height: 1000 } })
-    const { page } = visited
-    const asked: string[] = []
-    page.on('request', (request) => {
-      if (request.url().includes('/placement/')) asked.push(request.url())
-    })
-    await page.goto(new URL(`/console/devices?appId=${app.appId}`, page.url()).href)
-    await page.getByRole('link', { name: 'Riverside park' }).nth(2).waitFor()
-    expect(asked).toHaveLength(1)
-    expect(visited.faults).toEqual([])
-  })
 
   longBrowserTest(
     'does not move while other rows are read, and a row is no higher on a phone than it need be',
@@ -254,7 +220,6 @@ describe('a list', () => {
       await sort.selectOption({ index: 0 })
       await inAddress('')
       await expectFramed(phone, 'Devices')
-      await picture(phone.page, 'list-phone')
       expect(visited.faults).toEqual([])
     },
   )
@@ -291,7 +256,6 @@ describe('a list', () => {
       await Bun.sleep(300)
       const box = await page.locator(popup).first().boundingBox()
       if (box === null) throw new Error(`${popup} has no box`)
-      await picture(page, `phone${popup}`)
       return [box.x >= 0, box.y >= 0, box.x + box.width <= narrow.width, box.y + box.height <= narrow.height]
     }
     const isInside = [true, true, true, true]

@@ -7,7 +7,7 @@ import { saveSite, saveSites } from '../../src/sites/contract.ts'
 import { becomesTrue, embeddedConnection, withSql } from '../faults/support.ts'
 import { Client, newApplication, projectFolder, type Service, siteBody, startService } from '../harness.ts'
 import { newGenerator, newPassword, newPerson, signIn } from '../people.ts'
-import { expectFramed, leadTo, longBrowserTest, newSerial, picture, visit } from './support.ts'
+import { expectFramed, leadTo, longBrowserTest, newSerial, visit } from './support.ts'
 
 // Tests that the shared service cannot run: they need other settings, or a single admin.
 
@@ -69,7 +69,6 @@ describe('a service of its own', () => {
       await row
         .getByText(/All delivery attempts since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d failed: \S/)
         .waitFor({ timeout: 15_000 })
-      await picture(visited.page, 'overview-failing')
       await row.getByRole('link', { name: /All delivery attempts/ }).click()
       await visited.page.waitForURL(`**/console/applications/${appId}**`)
       expect(visited.faults).toEqual([])
@@ -101,7 +100,6 @@ describe('a service of its own', () => {
       // The first numbers that are shown are the new ones.
       await figure('Sites').getByText(/^\d/).first().waitFor()
       expect(await figure('Sites').innerText()).toContain('40')
-      await picture(page, 'overview-after-a-pause')
       await page.getByRole('link', { name: '40' }).first().click()
       await page.getByText('40 total').waitFor()
       expect(new URL(page.url()).searchParams.get('hasDevices')).toBe('false')
@@ -134,14 +132,11 @@ describe('a service of its own', () => {
       .getByText(/^自 [-\d]+ [:\d]+ 起每次投递都失败：连接被拒绝（ECONNREFUSED）$/)
       .waitFor({ timeout: 20_000 })
     await troubles.getByText(/在第 12 行停止：发起者不能再继续，应用已被冻结/).waitFor()
-    await picture(page, 'overview-reasons')
     await leadTo(page, `/console/imports/${lost}`)
     await page.getByText(/在第 12 行停止：.*应用已被冻结（10005）/).waitFor()
-    await picture(page, 'import-failed')
     await leadTo(page, `/console/acts/${failed}`)
     await page.getByText(/在 SN-7 处停止：连续 \d+ 次尝试失败（PostgresError）/).waitFor()
     await page.getByText('序列号 = SN，在线状态 = 离线').waitFor()
-    await picture(page, 'act-failed')
     await leadTo(page, `/console/deliveries?appId=${appId}`)
     await page.getByRole('cell', { name: '连接被拒绝（ECONNREFUSED）' }).first().waitFor()
     await page
@@ -149,7 +144,6 @@ describe('a service of its own', () => {
       .first()
       .click()
     await page.getByRole('dialog').getByText('连接被拒绝（ECONNREFUSED）').first().waitFor()
-    await picture(page, 'delivery-reason')
     for (const english of ['the connection failed', 'The import stopped', 'The act stopped']) {
       expect(await page.getByText(english).count()).toBe(0)
     }
@@ -185,7 +179,6 @@ describe('a service of its own', () => {
     await page.getByText('No records created and no requests refused in the last 24 hours.').waitFor()
     await page.getByRole('link', { name: 'Account created' }).waitFor()
     await expectFramed(visited, 'Overview')
-    await picture(page, 'overview-empty')
     const menu = page.getByRole('navigation', { name: 'Menu' })
     const goes = async (title: string, words: string | RegExp) => {
       await menu.getByRole('link', { name: title }).click()
@@ -210,7 +203,6 @@ describe('a service of its own', () => {
     await page.getByRole('link', { name: 'Keys', exact: true }).click()
     await page.getByText(/^No keys yet\./).waitFor()
     await expectFramed(visited, 'Accounts and keys')
-    await picture(page, 'keys-empty')
   })
 
   longBrowserTest('draws the base map that it is set to, from there and from nowhere else', async () => {
@@ -225,7 +217,6 @@ describe('a service of its own', () => {
     for (const path of tilesAsked) expect(path).toMatch(/^\/base\/\d+\/\d+\/\d+\.png$/)
     expect(await visited.page.locator('.map-name').count()).toBe(0)
     await expectFramed(visited, 'Sites')
-    await picture(visited.page, 'sites-tiles')
   })
 
   longBrowserTest('keeps its only admin, who set the account up by the link of the first start', async () => {
@@ -280,7 +271,6 @@ describe('a service of its own', () => {
       await proof.getByText('Error 10031').waitFor()
       await proof.getByLabel('Password').fill(person.password)
       await proof.getByLabel(/^Verification code/).fill(String(recoveryCodes[1]))
-      await picture(page, 'proof')
       await proof.getByRole('button', { name: 'Confirm' }).click()
       await page.getByRole('row').filter({ hasText: name }).waitFor()
       expect(faults).toEqual([])

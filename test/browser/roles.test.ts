@@ -140,9 +140,12 @@ describe.each(atScale<readonly Role[]>(['admin', 'developer'], everyRole))('the 
       else expect(await wayTo(page, makes.button).count()).toBe(0)
     }
     for (const { path, title } of [...pages, ...forms].filter(({ reads }) => !rolesOf(reads).includes(role))) {
-      // A role that may not see the overview is redirected to the applications.
-      if (path === '') continue
       await leadTo(page, `/console/${path}`)
+      // A role that may not see the overview is redirected to the applications.
+      if (path === '') {
+        await expectFramed(visited, 'Applications')
+        continue
+      }
       await page.getByText('Your role doesn’t have access to this.').waitFor()
       expect(await page.locator('nav.parts').count()).toBe(0)
       await expectFramed(visited, title)

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { createApplication } from '../../src/applications/contract.ts'
 import { getSite, pageSites, type SiteRecord, updateSite } from '../../src/sites/contract.ts'
 import { newApplication, newSerial, type TestApplication } from '../harness.ts'
-import { newRule, newSite } from './site-support.ts'
+import { newRule, newSite } from './records.ts'
 import {
   browserTest,
   client,
@@ -12,7 +12,6 @@ import {
   expectSoundInBothShades,
   longBrowserTest,
   loseAnswer,
-  picture,
   visit,
 } from './support.ts'
 
@@ -69,7 +68,6 @@ describe('new site', () => {
     await page.locator('.ant-select-item-option').getByText('Stay short').click()
     await page.getByLabel('Picture URLs').fill('https://example.com/a.png, https://example.com/b.png')
     await expectSound(visited, 'New site')
-    await picture(page, 'site-new')
     await page.getByLabel('Street address').fill('No. 1 Yangming Road')
     await page.keyboard.press('Enter')
     await page.waitForURL(/\/console\/sites\/[^/]+\/\d+$/)
@@ -99,7 +97,6 @@ describe('new site', () => {
     expect(await link.getAttribute('href')).toBe(`/console/applications/${appId}/callback`)
     expect(await page.getByLabel('Site name').inputValue()).toBe('Kept as it was')
     await expectFramed(visited, 'New site')
-    await picture(page, 'site-new-refused')
     const config = { appId, operatorName: 'Test operator' }
     const saved = await client.send<unknown>('/api/charging/v1/thirdPartyConfig/save', {
       method: 'POST',
@@ -129,7 +126,6 @@ describe('new site', () => {
     await page.getByText('Error 10001').waitFor()
     const contacts = page.getByLabel('Contact person')
     expect(await contacts.getAttribute('aria-invalid')).toBe('true')
-    await picture(page, 'site-new-faulty')
     expect(await sitesOf(app)).toEqual([])
     await contacts.fill('Wang Fang')
     await page.getByRole('button', { name: 'Create' }).click()
@@ -137,7 +133,7 @@ describe('new site', () => {
     expect(await sitesOf(app)).toMatchObject([{ districtCode: '999999', districtName: 'District of the moon' }])
   })
 
-  browserTest('is made once, though the first answer was lost', async () => {
+  longBrowserTest('is made once, though the first answer was lost', async () => {
     const app = await newApplication(client)
     const { page } = await visit(`/console/sites/new?appId=${app.appId}`, { role: 'operator' })
     await fillRequired(page, 'Only one')
@@ -171,7 +167,6 @@ describe('new site', () => {
     expect(latitude).toBeGreaterThan(28.676493)
     expect(latitude).toBeLessThan(28.7)
     await expectFramed(visited, 'New site')
-    await picture(page, 'site-pick')
     // The map moves to the coordinates that are typed.
     await page.getByLabel('Coordinates').fill('121.4737,31.2304')
     await page.getByText('121.47°E').waitFor()
@@ -212,7 +207,6 @@ describe('a site', () => {
     await page.getByText('They’re saved as entered.', { exact: false }).waitFor()
     expect(await page.getByLabel('District code').inputValue()).toBe('360199')
     await expectFramed(visited, 'Edit Riverside charging park')
-    await picture(page, 'site-edit')
     await page.getByLabel('Contact person').fill('Mine')
     await page.getByLabel('Site name').fill('My name')
     await page.getByLabel('Street address').fill('')
@@ -222,7 +216,6 @@ describe('a site', () => {
     await page.getByText('You both changed: Site name.', { exact: false }).waitFor()
     expect(await siteNow(app, site.id)).toMatchObject({ siteName: 'Their name', contacts: site.contacts })
     await page.getByRole('cell', { name: '13911111111' }).waitFor()
-    await picture(page, 'site-edit-conflict')
     await page.getByRole('button', { name: 'Take theirs' }).click()
     expect(await page.getByLabel('Site name').inputValue()).toBe('Their name')
     expect(await page.getByLabel('Contact phone').inputValue()).toBe('13911111111')
@@ -232,7 +225,6 @@ describe('a site', () => {
     await page.getByRole('link', { name: 'Devices' }).click()
     const question = page.getByRole('dialog', { name: 'Leave without saving?' })
     await question.waitFor()
-    await picture(page, 'site-edit-leaving')
     await question.getByRole('button', { name: 'Stay' }).click()
     await question.waitFor({ state: 'detached' })
     expect(await page.getByLabel('Site name').inputValue()).toBe('My name')
@@ -256,7 +248,6 @@ describe('a site', () => {
     expect(await page.getByLabel('Coordinates').inputValue()).toBe('')
     expect(await page.getByLabel('Contact phone').inputValue()).toBe(site.contactsPhone)
     await expectSound(visited, 'New site')
-    await picture(page, 'site-like')
     await page.getByLabel('Site name').fill('Second park')
     await page.getByRole('button', { name: 'Create' }).click()
     await page.getByRole('heading', { level: 1, name: 'Second park' }).waitFor()
@@ -266,7 +257,7 @@ describe('a site', () => {
     expect(visited.faults).toEqual([])
   })
 
-  browserTest('is taken out of service by its working days, which everybody reads, and put back', async () => {
+  longBrowserTest('is taken out of service by its working days, which everybody reads, and put back', async () => {
     const app = await newApplication(client)
     const { id } = await newSite(app, { businessWeekDay: 'Mon to Sun' })
     const days = async () => (await client.call(getSite, { id }, { token: app.token })).data.businessWeekDay
@@ -275,7 +266,6 @@ describe('a site', () => {
     await page.getByRole('button', { name: 'Take out of service…' }).click()
     const dialog = page.getByRole('dialog', { name: /^Take .* out of service\?$/ })
     await dialog.getByText(/sees this text instead of “Mon to Sun”/).waitFor()
-    await picture(page, 'site-out-of-service')
     const words = dialog.getByLabel('Opening days')
     // A write that was given up without a connection is not sent when there is one again.
     await words.fill('Out of service, given up')
@@ -310,7 +300,7 @@ describe('a site', () => {
     expect(visited.faults.filter((fault) => !fault.includes('ERR_INTERNET_DISCONNECTED'))).toEqual([])
   })
 
-  browserTest('is deleted when its name is typed, and not before', async () => {
+  longBrowserTest('is deleted when its name is typed, and not before', async () => {
     const app = await newApplication(client)
     const site = await newSite(app)
     const visited = await visit(`/console/sites/${app.appId}/${site.id}`, { role: 'operator' })

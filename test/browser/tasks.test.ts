@@ -10,7 +10,7 @@ import { pageOperators } from '../../src/people/operators/contract.ts'
 import { deviceBody, newApplication, type TestApplication, takeOffline } from '../harness.ts'
 import { newPassword, newPerson, signIn } from '../people.ts'
 import { Hand } from './hand.ts'
-import { newRule, newSite } from './site-support.ts'
+import { newRule, newSite } from './records.ts'
 import {
   browserTest,
   client,
@@ -19,7 +19,6 @@ import {
   leadTo,
   longBrowserTest,
   newSerial,
-  picture,
   type Visit,
   type Visited,
   visit,
@@ -61,7 +60,7 @@ async function newPair(name: string): Promise<[TestApplication, TestApplication]
 }
 
 describe('the day’s tasks', () => {
-  browserTest('devices are found by a part of their serial, and the faulty ones from the overview', async () => {
+  longBrowserTest('devices are found by a part of their serial, and the faulty ones from the overview', async () => {
     const name = newSerial('Across')
     const [one, two] = await newPair(name)
     for (const { appId, token } of [one, two]) {
@@ -77,7 +76,6 @@ describe('the day’s tasks', () => {
     await page.getByRole('link', { name: `${name} one` }).waitFor()
     hand.done('find a device by a part of its serial number, its application unknown')
     await expectSound(visited, 'Devices')
-    await picture(page, 'devices-of-all')
 
     await hand.go('Overview')
     await hand.click(page.getByRole('link', { name: 'Faulty' }))
@@ -126,7 +124,6 @@ describe('the day’s tasks', () => {
     await page.getByText('it looks like latitude,longitude').waitFor()
     hand.done('read why a device was refused')
     await expectSound(visited, 'Refused requests')
-    await picture(page, 'refusals')
     await page.getByRole('button', { name: 'Export' }).click()
     const file = await page.getByRole('link', { name: /^CSV/ }).getAttribute('href')
     expect(file).toContain(`kind=refusals&format=csv&deviceNo=${deviceNo.slice(3).toLowerCase()}`)
@@ -153,7 +150,6 @@ describe('the day’s tasks', () => {
     const asked = { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }
     expect((await client.call(issueToken, asked)).code).not.toBe(0)
     await expectFramed(visited, name)
-    await picture(page, 'application-frozen')
     await hand.press('Unfreeze', main)
     await hand.press('Unfreeze', dialog)
     await main.getByRole('button', { name: 'Freeze', exact: true }).waitFor()
@@ -161,7 +157,7 @@ describe('the day’s tasks', () => {
     expect((await state()).status).toBe(1)
   })
 
-  browserTest('devices are moved and unbound, fifty at once, with one reason and an outcome each', async () => {
+  longBrowserTest('devices are moved and unbound, fifty at once, with one reason and an outcome each', async () => {
     const name = newSerial('Several')
     const [one, two] = await newPair(name)
     const goal = await newApplication(client, { appName: `${name} target` })
@@ -192,7 +188,6 @@ describe('the day’s tasks', () => {
     hand.done('move 50 devices of two applications')
     await transfer.getByText('20017').waitFor()
     await expectFramed(visited, 'Devices')
-    await picture(page, 'devices-transferred')
     await transfer.getByRole('button', { name: 'Close' }).last().click()
     await transfer.waitFor({ state: 'detached' })
     const history = await client.operate(getDeviceHistory, { deviceNo: moved })
@@ -230,12 +225,10 @@ describe('the day’s tasks', () => {
     // The open list would cover the controls below it.
     await hand.click(form.locator('.ant-modal-title, .ant-drawer-title').first())
     await expectSound(visited, 'Accounts and keys')
-    await picture(page, 'operator-new')
     await hand.press('Create', form)
     const secret = page.getByRole('dialog', { name: `Setup link for ${name}` })
     await secret.waitFor()
     const link = await secret.getByText(`${client.url}/console/set-up#`).innerText()
-    await picture(page, 'operator-link')
     await hand.press('I’ve saved it', secret)
     await secret.waitFor({ state: 'detached' })
     hand.done('give a colleague an account, with an application')
@@ -255,7 +248,7 @@ describe('the day’s tasks', () => {
     await page.getByRole('cell', { name: 'Active' }).waitFor()
   })
 
-  browserTest('dead callbacks of a day are sent again, those of all applications that one sees', async () => {
+  longBrowserTest('dead callbacks of a day are sent again, those of all applications that one sees', async () => {
     const callbackUrl = 'https://callbacks.forecourt-browser-test.net/events'
     const apps: TestApplication[] = []
     for (const part of ['one', 'two']) {
@@ -280,7 +273,6 @@ describe('the day’s tasks', () => {
     const dialog = page.getByRole('dialog', { name: 'Replay 2 deliveries?' })
     await hand.press('Replay', dialog)
     await dialog.getByText('2 of 2 will be replayed.').waitFor()
-    await picture(page, 'deliveries-selection')
     await hand.click(dialog.getByRole('button', { name: 'Close' }).last())
     await dialog.waitFor({ state: 'hidden' })
     hand.done('send yesterday’s dead callbacks of all applications again')
@@ -288,7 +280,7 @@ describe('the day’s tasks', () => {
     expect(faults).toEqual([])
   })
 
-  browserTest('who changed the prices of a billing rule is told, price by price', async () => {
+  longBrowserTest('who changed the prices of a billing rule is told, price by price', async () => {
     const name = newSerial('Prices')
     const [one, two] = await newPair(name)
     await newRule(two, 1, name)
