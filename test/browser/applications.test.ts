@@ -6,11 +6,9 @@ import {
   updateApplication,
 } from '../../src/applications/contract.ts'
 import { getThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
-import { saveBillingRule } from '../../src/billing-rules/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { deviceBody, newApplication, newToken, siteBody } from '../harness.ts'
-import { newPerson } from '../people.ts'
 import {
   browserTest,
   client,
@@ -205,41 +203,4 @@ describe('applications', () => {
       await expectFramed(visited, `${name} Ltd`)
     },
   )
-
-  longBrowserTest('show what they have, part by part, with the way to all of it', async () => {
-    const name = newName()
-    const { appId, token } = await newApplication(client, { appName: name })
-    const rule = { ruleName: 'Night', ruleType: 3, freeMinutes: 10, unitMinutes: 30, unitPrice: '1.5' }
-    expect((await client.call(saveBillingRule, rule, { token })).code).toBe(0)
-    await client.call(saveSite, siteBody(appId), { token })
-    const device = deviceBody(appId)
-    await client.call(createDevice, device, { token })
-    const person = await newPerson(client, 'developer', [appId])
-    const visited = await visit(pageOf(appId), { role: 'admin', isDark: true })
-    const { page } = visited
-    const parts = [
-      ['Sites', 'Riverside charging park', `/console/sites?appId=${appId}`],
-      ['Devices', device.deviceNo, `/console/devices?appId=${appId}`],
-      ['Billing rules', 'Night', `/console/billing-rules?appId=${appId}`],
-      ['Events', 'Device bound', `/console/events?appId=${appId}`],
-      ['Members', person.name, '/console/people'],
-    ] as const
-    const strip = page.getByRole('navigation', { name: 'Application sections' })
-    const main = page.getByRole('main')
-    for (const of of ['Sites', 'Devices', 'Offline']) await page.getByTestId(`figure-${of}`).getByText('1').waitFor()
-    for (const [part, text, whole] of parts) {
-      await strip.getByRole('link', { name: part }).click()
-      await main.getByText(text).first().waitFor()
-      expect(await main.locator(`a[href="${whole}"]`).count()).toBe(1)
-      await expectSound(visited, name)
-    }
-    await strip.getByRole('link', { name: 'Events' }).click()
-    // The newest event is first.
-    await page.getByRole('row').nth(1).getByText('Device bound').waitFor()
-    // The keyboard moves between the parts of the page and keeps the focus.
-    await page.keyboard.press('Shift+Tab')
-    await page.keyboard.press('Enter')
-    await page.waitForURL(`**${pageOf(appId, 'billing-rules')}`)
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Billing rules')
-  })
 })

@@ -105,23 +105,6 @@ describe('the edit of a device', () => {
 })
 
 describe('the page of a device', () => {
-  longBrowserTest('shows everything of it, and a viewer may only look', async () => {
-    const app = await newApplication(client, { appName: 'Owner of gates' })
-    const device = await newDevice(app, { deviceName: 'Shown gate' })
-    const state = { deviceNo: device.deviceNo, status: 2, statusRemark: 'Arm is bent', version: '1.4.2' }
-    await client.call(reportDeviceState, { ...state, batteryEnergy: '12%' }, { token: app.token })
-    const visited = await visit(`/console/devices/${app.appId}/${device.deviceNo}`, { role: 'viewer' })
-    const { page } = visited
-    for (const words of ['Arm is bent', '1.4.2', '12%', 'Owner of gates', '东湖区', 'present', 'State changed']) {
-      await page.getByText(words).first().waitFor()
-    }
-    await expectSoundInBothShades(visited, 'Shown gate', 'device')
-    for (const name of ['Unbind', 'Transfer', 'Force-unbind']) {
-      expect(await page.getByRole('button', { name }).count()).toBe(0)
-    }
-    expect(await page.getByRole('link', { name: 'Edit' }).count()).toBe(0)
-  })
-
   browserTest('transfers a device, and unbinds it, each after its serial number was typed', async () => {
     const [app, target] = [await newApplication(client), await newApplication(client, { appName: newSerial('target') })]
     const { deviceNo } = await newDevice(app, { deviceName: 'Moving gate' })

@@ -1,9 +1,7 @@
 import { describe, expect } from 'bun:test'
-import { freezeApplication, updateApplication } from '../../src/applications/contract.ts'
-import { saveBillingRule, updateBillingRule } from '../../src/billing-rules/contract.ts'
+import { updateApplication } from '../../src/applications/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { reportDeviceState } from '../../src/devices/state/contract.ts'
-import { pageAudit } from '../../src/events/contract.ts'
 import { createOperatorKey, deleteOperator, updateOperator } from '../../src/people/operators/contract.ts'
 import { saveSite, updateSite } from '../../src/sites/contract.ts'
 import { deviceBody, newApplication, newSerial, siteBody } from '../harness.ts'
@@ -66,79 +64,6 @@ describe('events', () => {
     await colleague.page.getByRole('dialog').waitFor({ state: 'detached' })
     await colleague.page.getByLabel('Serial number').fill('no-such-device')
     await colleague.page.getByText('No results match these filters.').waitFor()
-  })
-
-  longBrowserTest('of operators are shown from everywhere, and say what came before', async () => {
-    const person = await newPerson(client, 'operator')
-    const headers = await signIn(client, person)
-    const app = await newApplication(client)
-    const { appId } = app
-    const rule = await client.call(
-      saveBillingRule,
-      { appId, ruleName: 'Night', ruleType: 3, freeMinutes: 10, unitMinutes: 5, unitPrice: '1' },
-      { headers },
-    )
-    await client.call(updateBillingRule, { appId, id: rule.data.id, unitPrice: '1.5' }, { headers })
-    await client.call(updateApplication, { appId, appName: 'renamed' }, { headers })
-    const { deviceNo, ...device } = deviceBody(appId)
-    await client.call(createDevice, { ...device, deviceNo }, { token: app.token })
-    await client.call(reportDeviceState, { appId, deviceNo, status: 2 }, { headers })
-    await client.call(freezeApplication, { appId, reason: 'unpaid' }, { headers })
-    const visited = await visit('/console/events', { role: 'operator' })
-    const { page } = visited
-    const parts = page.getByRole('navigation', { name: 'Event scope' }).getByRole('link')
-    await parts.nth(1).waitFor()
-    await page.getByLabel('By (name)').fill(person.name)
-    await page.waitForURL(`**actor=operator%3A${person.name}*`)
-    // Other tests create rows at the same time; the filter removes their rows from the table.
-    await page.getByRole('cell', { name: person.name }).nth(4).waitFor()
-    await page.getByRole('row').nth(6).waitFor({ state: 'detached' })
-    const trail = await client.operate(pageAudit, { actor: `operator:${person.name}` })
-    expect(trail.data.list.map(({ type }) => type)).toEqual([
-      'application.frozen',
-      'device.stateChanged',
-      'application.updated',
-      'billingRule.updated',
-      'billingRule.created',
-      'session.created',
-    ])
-    await expectFramed(visited, 'Events')
-    const drawer = page.getByRole('dialog')
-    const open = async (name: RegExp) => {
-      await page.getByRole('button', { name }).click()
-      await drawer.waitFor()
-    }
-    const close = async () => {
-      await page.keyboard.press('Escape')
-      await drawer.waitFor({ state: 'detached' })
-    }
-    await open(/^Application frozen, /)
-    // The event is compared with the application's earlier event in the platform's audit trail.
-    await drawer.getByText(/Compared with event .* Application updated\./).waitFor()
-    await drawer.getByRole('listitem').filter({ hasText: 'freeze reason' }).getByText('unpaid').waitFor()
-    await close()
-    await open(/^Application updated, /)
-    await drawer.getByRole('listitem').filter({ hasText: 'application name' }).getByText('renamed').waitFor()
-    await close()
-    await open(/^Billing rule created, /)
-    await drawer.getByText('This event created the record.').waitFor()
-    await close()
-    // Changes of state would hide the other events, so they are shown only if the user asks for them.
-    expect(await page.getByRole('button', { name: /^Device state changed, / }).count()).toBe(0)
-    const heights = await page.locator('tbody tr').evaluateAll((rows) => rows.map((row) => row.clientHeight))
-    expect(Math.max(...heights)).toBeLessThanOrEqual(52)
-    await page.getByRole('combobox', { name: 'Event' }).click()
-    const option = (text: string) => page.locator('.ant-select-item-option').getByText(text, { exact: true }).click()
-    await option('All, including state changes')
-    await page.getByRole('button', { name: /^Device state changed, / }).waitFor()
-    await option('Billing rule updated')
-    await option('Billing rule created')
-    await page.keyboard.press('Escape')
-    await page.getByRole('button', { name: /^Application frozen, / }).waitFor({ state: 'detached' })
-    await page.getByRole('button', { name: /^Billing rule created, / }).waitFor()
-    await open(/^Billing rule updated, /)
-    await drawer.getByRole('listitem').filter({ hasText: 'price per unit' }).getByText('1.5').waitFor()
-    expect(visited.faults).toEqual([])
   })
 
   longBrowserTest('of one person or one key are found by a part of the name, also when it was renamed', async () => {

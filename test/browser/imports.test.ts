@@ -3,12 +3,12 @@ import { statSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { saveBillingRule } from '../../src/billing-rules/contract.ts'
 import { createExport, createImport } from '../../src/bulk/contract.ts'
 import { createDevice, createDevices, pageDevices } from '../../src/devices/contract.ts'
 import { savePlacement } from '../../src/devices/placement/contract.ts'
 import { getSite, saveSite } from '../../src/sites/contract.ts'
 import { deviceBody, newApplication, newDataDir, siteBody, type TestApplication } from '../harness.ts'
+import { newDevice, newRule, newSite } from './records.ts'
 import {
   browserTest,
   client,
@@ -197,32 +197,6 @@ longBrowserTest('a foreign column is left out; refused rows are downloaded, corr
   expect(visited.faults).toEqual([])
 })
 
-longBrowserTest('a file that two encodings read asks for one; what a spreadsheet has changed is told', async () => {
-  const app = await newApplication(client)
-  const serial = newSerial()
-  const rest = ',360102,"115.9,28.7",,\r\n'
-  const text = `deviceNo,deviceName,districtCode,coordinates,,\r\n8.60123E+14,Gate${rest},,,,,\r\n${serial},@${rest}`
-  const [before = '', after = ''] = text.split('@')
-  const visited = await visit(`/console/imports/new?kind=devices&appId=${app.appId}`, { role: 'operator' })
-  const { page } = visited
-  await chooseFile(page, Buffer.concat([Buffer.from(before), Buffer.from([0xc4, 0xa3]), Buffer.from(after)]))
-  await page.getByText('This text can be read in two encodings.').waitFor()
-  await page.getByText('All columns were recognized, and none are missing.').waitFor()
-  await page.getByText('deviceNo has 8.60123E+14: a spreadsheet has shortened long numbers.').waitFor()
-  expect(await page.getByRole('button', { name: 'Import', exact: true }).isDisabled()).toBe(true)
-  await page.getByText('GB 18030', { exact: true }).click()
-  await page
-    .getByRole('row', { name: /deviceName/ })
-    .getByText('Gate · 模')
-    .waitFor()
-  await expectSound(visited, 'New import')
-  await page.getByRole('button', { name: 'Import', exact: true }).click()
-  await page.getByText('Done', { exact: true }).waitFor()
-  const { data } = await client.operate(pageDevices, { appId: app.appId, deviceNo: serial })
-  expect(data.list).toMatchObject([{ deviceName: '模' }])
-  expect(visited.faults).toEqual([])
-})
-
 longBrowserTest('a column of a large file is left out while the page holds little of the file', async () => {
   const app = await newApplication(client)
   const prefix = newSerial()
@@ -311,57 +285,21 @@ longBrowserTest('an exported file of each kind is changed and sent back, as it i
   expect(visited.faults).toEqual([])
 })
 
-longBrowserTest('a list is exported with its filters, as the API answers its rows', async () => {
+longBrowserTest('a list is exported with its filters, and each list has links that the service takes', async () => {
   const app = await newApplication(client)
-  const prefix = newSerial()
-  const devices = ['东门', '=1+1', 'West'].map((deviceName, index) => {
-    const { appId: _, ...device } = deviceBody(app.appId, { deviceName, deviceNo: `${prefix}-${index}` })
-    return device
-  })
-  await client.operate(createDevices, { appId: app.appId, devices })
-  const visited = await visit(`/console/devices?appId=${app.appId}&deviceNo=${prefix}&tag=&deviceName=t`, {
-    role: 'viewer',
-  })
+  for (const deviceName of ['东门', 'West']) await newDevice(app, { deviceName })
+  await newSite(app)
+  await newRule(app, 2, 'Slow')
+  const visited = await visit(`/console/devices?appId=${app.appId}&tag=&deviceName=t`, { role: 'viewer' })
   const { page } = visited
   const links = page.locator('.exports')
-  const exported = async (format: string) => {
-    await page.getByRole('button', { name: 'Export' }).click()
-    const text = await saved(page, () => links.getByRole('link', { name: format }).click())
-    await page.keyboard.press('Escape')
-    return text
-  }
   await page.getByRole('row', { name: /West/ }).waitFor()
   await page.getByRole('button', { name: 'Export' }).click()
   await links.getByText('1').waitFor()
-  await page.keyboard.press('Escape')
-  expect((await exported('NDJSON')).trim()).toContain('"deviceName":"West"')
-  await leadTo(page, `/console/devices?appId=${app.appId}&deviceNo=${prefix}`)
-  await page.getByRole('row', { name: /东门/ }).waitFor()
-  const asked = { appId: app.appId, deviceNo: prefix }
-  const { list } = (await client.operate(pageDevices, asked)).data
-  const lines = (await exported('NDJSON')).trim().split('\n')
-  // An export also contains the time of the last report.
-  expect(lines.map((line) => JSON.parse(line))).toEqual(list.map((device) => ({ ...device, lastReportTime: null })))
-  const sheet = await exported('CSV')
-  expect(sheet).toStartWith('\ufeff')
-  expect(sheet).toContain('东门')
-  expect(sheet).toContain("'=1+1")
-  const { features } = JSON.parse(await exported('GeoJSON')) as { features: { properties: { deviceNo: string } }[] }
-  expect(features.map(({ properties }) => properties.deviceNo)).toEqual(list.map(({ deviceNo }) => deviceNo))
-  // The export link of each other list is accepted by the service.
-  await client.operate(saveSite, siteBody(app.appId))
-  const rule = {
-    appId: app.appId,
-    ruleName: 'Slow',
-    ruleType: 2,
-    periods: [{ startTime: '00:00:00', electricityPrice: '1', servicePrice: '0.5' }],
-  }
-  await client.operate(saveBillingRule, rule)
-  for (const [path, title] of [
-    ['sites', 'Sites'],
-    ['billing-rules', 'Billing rules'],
-    ['events', 'Events'],
-  ] as const) {
+  const text = await saved(page, () => links.getByRole('link', { name: 'NDJSON' }).click())
+  expect(text.trim().split('\n')).toEqual([expect.stringContaining('"deviceName":"West"')])
+  const lists = { sites: 'Sites', devices: 'Devices', 'billing-rules': 'Billing rules', events: 'Events' }
+  for (const [path, title] of Object.entries(lists)) {
     await leadTo(page, `/console/${path}?appId=${app.appId}`)
     await page.getByRole('heading', { level: 1, name: title }).waitFor()
     await page.getByRole('button', { name: 'Export' }).click()

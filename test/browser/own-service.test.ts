@@ -6,7 +6,7 @@ import { getDevice } from '../../src/devices/contract.ts'
 import { saveSite, saveSites } from '../../src/sites/contract.ts'
 import { becomesTrue, embeddedConnection, withSql } from '../faults/support.ts'
 import { Client, newApplication, projectFolder, type Service, siteBody, startService } from '../harness.ts'
-import { newGenerator, newPassword, newPerson, signIn } from '../people.ts'
+import { newPassword } from '../people.ts'
 import { expectFramed, leadTo, longBrowserTest, newSerial, visit } from './support.ts'
 
 // Tests that the shared service cannot run: they need other settings, or a single admin.
@@ -171,40 +171,6 @@ describe('a service of its own', () => {
     },
   )
 
-  longBrowserTest('says on each page that there is nothing yet', async () => {
-    const through = new Client(await startOwn({}))
-    const visited = await visit('/console', { role: 'admin', through })
-    const { page } = visited
-    await page.getByText('No backup has been taken yet.').waitFor()
-    await page.getByText('No records created and no requests refused in the last 24 hours.').waitFor()
-    await page.getByRole('link', { name: 'Account created' }).waitFor()
-    await expectFramed(visited, 'Overview')
-    const menu = page.getByRole('navigation', { name: 'Menu' })
-    const goes = async (title: string, words: string | RegExp) => {
-      await menu.getByRole('link', { name: title }).click()
-      await page.getByText(words).waitFor()
-      await expectFramed(visited, title)
-    }
-    // The first start creates one application and its billing rules. With a single application, the pages need no
-    // choice of application.
-    await goes('Applications', 'demo')
-    await goes('Sites', 'No sites yet.')
-    await goes('Devices', 'No devices yet.')
-    await goes('Billing rules', '3 total')
-    await goes('Models and inventory', /^No device models yet\./)
-    await page.getByRole('link', { name: 'Inventory', exact: true }).click()
-    await page.getByText('The inventory is empty.').waitFor()
-    await goes('Imports', 'No imports in the last 7 days.')
-    await goes('Deliveries', 'No deliveries yet.')
-    await goes('Refused requests', 'No refused requests.')
-    // The signed-in person's account exists, and its creation is an event.
-    await goes('Events', 'Account created')
-    await goes('Accounts and keys', '1 total')
-    await page.getByRole('link', { name: 'Keys', exact: true }).click()
-    await page.getByText(/^No keys yet\./).waitFor()
-    await expectFramed(visited, 'Accounts and keys')
-  })
-
   longBrowserTest('draws the base map that it is set to, from there and from nowhere else', async () => {
     const through = new Client(await startOfOtherSettings())
     const app = await newApplication(through)
@@ -241,39 +207,4 @@ describe('a service of its own', () => {
     await page.getByRole('row').filter({ hasText: name }).getByText('Active').waitFor()
     expect(faults).toEqual([])
   })
-
-  longBrowserTest(
-    'asks for a code at sign-in, and for a proof where an act wants one, and then does the act',
-    async () => {
-      const through = new Client(await startOwn({ FORECOURT_CONFIRM_SECONDS: '1' }))
-      const person = await newPerson(through, 'admin')
-      const { recoveryCodes } = await newGenerator(through, await signIn(through, person))
-      const { page, faults } = await visit('/console/people', { through })
-      await page.getByLabel('Name').fill(person.name)
-      await page.getByLabel('Password').fill(person.password)
-      await page.getByRole('button', { name: 'Sign in' }).click()
-      // The right password of an account with a factor is no fault: the field of its code is added.
-      await page.getByLabel(/^Verification code/).fill('000000')
-      await page.getByRole('button', { name: 'Sign in' }).click()
-      await page.getByRole('alert').getByText('Error 10033').waitFor()
-      await page.getByLabel(/^Verification code/).fill(String(recoveryCodes[0]))
-      await page.getByRole('button', { name: 'Sign in' }).click()
-      // The proof of the sign-in lasts a second.
-      const name = newSerial('proven')
-      await page.getByRole('button', { name: 'New account' }).click()
-      await page.getByRole('dialog').getByLabel('Name').fill(name)
-      await Bun.sleep(1_100)
-      await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click()
-      const proof = page.getByRole('dialog', { name: 'Confirm it’s you' })
-      await proof.getByLabel('Password').fill('not the password')
-      await proof.getByLabel(/^Verification code/).fill('000000')
-      await proof.getByRole('button', { name: 'Confirm' }).click()
-      await proof.getByText('Error 10031').waitFor()
-      await proof.getByLabel('Password').fill(person.password)
-      await proof.getByLabel(/^Verification code/).fill(String(recoveryCodes[1]))
-      await proof.getByRole('button', { name: 'Confirm' }).click()
-      await page.getByRole('row').filter({ hasText: name }).waitFor()
-      expect(faults).toEqual([])
-    },
-  )
 })

@@ -5,13 +5,12 @@ import {
   createOperatorKey,
   getOperator,
   pageOperatorKeys,
-  pageOperators,
   updateOperator,
 } from '../../src/people/operators/contract.ts'
 import { getSession } from '../../src/people/sessions/contract.ts'
 import { pageViews, saveView } from '../../src/people/views/contract.ts'
 import { becomesTrue } from '../faults/support.ts'
-import { newPassword, newPerson, signIn } from '../people.ts'
+import { newPerson, signIn } from '../people.ts'
 import {
   browserTest,
   client,
@@ -22,8 +21,6 @@ import {
   newSerial,
   visit,
 } from './support.ts'
-
-const accountOf = async (name: string) => (await client.operate(pageOperators, { name })).data.list[0]
 
 /** Filters the table to one account, because other tests have accounts in it too. */
 async function find(page: Page, name: string): Promise<void> {
@@ -42,29 +39,6 @@ async function chooseAct(page: Page, name: string, act: string): Promise<void> {
 }
 
 describe('people', () => {
-  longBrowserTest('are refused a name that is taken, and nothing that was entered is lost', async () => {
-    const taken = await newPerson(client, 'viewer')
-    const visited = await visit('/console/people', { role: 'admin', isDark: true })
-    const { page } = visited
-    await page.getByRole('button', { name: 'New account' }).click()
-    const form = openForm(page)
-    const password = newPassword()
-    await form.getByLabel('Name').fill(taken.name.toUpperCase())
-    await form.getByRole('radio', { name: /^Viewer/ }).check()
-    await form.getByRole('radio', { name: /^With a password/ }).check()
-    await form.getByLabel('Password', { exact: true }).fill(password)
-    await form.getByRole('button', { name: 'Create' }).click()
-    await form.getByText('Error 10051').waitFor()
-    await form.getByText('Another account or key already has this name.').waitFor()
-    await expectFramed(visited, 'Accounts and keys')
-    const name = newSerial('viewer')
-    await form.getByLabel('Name').fill(name)
-    await form.getByRole('button', { name: 'Create' }).click()
-    await form.waitFor({ state: 'detached' })
-    expect(await accountOf(name)).toMatchObject({ role: 'viewer', isSetUp: true, appIds: [] })
-    await signIn(client, { id: 0, name, password })
-  })
-
   browserTest('are edited, reset and deleted, each seen to have happened', async () => {
     const person = await newPerson(client, 'operator')
     const session = await signIn(client, person)
@@ -215,19 +189,6 @@ describe('people', () => {
     expect(await works()).toEqual([true, true])
     expect(visited.faults).toEqual([])
   })
-
-  longBrowserTest('end each other’s sessions', async () => {
-    const person = await newPerson(client, 'viewer')
-    const session = await signIn(client, person)
-    const visited = await visit(`/console/people?tab=sessions&operatorId=${person.id}`, { role: 'admin' })
-    const { page } = visited
-    await page.getByRole('cell', { name: person.name, exact: true }).waitFor()
-    await expectSound(visited, 'Accounts and keys')
-    await page.getByRole('button', { name: /^End session of/ }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'End session' }).click()
-    await page.getByText('No results match these filters.').waitFor()
-    expect((await client.call(getSession, {}, { headers: session })).code).toBe(10002)
-  })
 })
 
 describe('keys', () => {
@@ -264,17 +225,6 @@ describe('keys', () => {
     const { list } = (await client.operate(pageOperatorKeys, { pageSize: 100 })).data
     expect(list.map((known) => known.name)).not.toContain(name)
     expect((await asKey()).code).toBe(10002)
-  })
-
-  longBrowserTest('are refused a name that is taken', async () => {
-    const name = newSerial('key')
-    await client.operate(createOperatorKey, { name, role: 'viewer' })
-    const { page } = await visit('/console/people?tab=keys', { role: 'admin' })
-    await page.getByRole('button', { name: 'New key' }).click()
-    await openForm(page).getByLabel('Name').fill(name)
-    await openForm(page).getByRole('button', { name: 'Create' }).click()
-    await openForm(page).getByText('Error 10051').waitFor()
-    expect(await openForm(page).getByLabel('Name').inputValue()).toBe(name)
   })
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect } from 'bun:test'
 import { getBillingRule, updateBillingRule } from '../../src/billing-rules/contract.ts'
-import { pagePriceChanges, schedulePriceChange, undoPriceChange } from '../../src/sites/price-changes/contract.ts'
+import { pagePriceChanges, schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
 import { becomesTrue } from '../faults/support.ts'
 import { newApplication, type TestApplication } from '../harness.ts'
 import { Hand } from './hand.ts'
@@ -204,24 +204,6 @@ describe('prices from a date on', () => {
     await page.reload()
     await page.locator('.price-line-held').nth(1).waitFor()
     expect(await offers.count()).toBe(0)
-    expect(visited.faults).toEqual([])
-  })
-
-  longBrowserTest('what was undone already is refused, and the dialog says so', async () => {
-    const app = await newApplication(client, { appName: newSerial('Twice') })
-    const id = await newRule(app, 1, 'Twice')
-    const effectiveTime = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 1_000).toISOString()
-    const periods = [{ startTime: '00:00:00', electricityPrice: '0.9', servicePrice: '0.4' }]
-    const input = { appId: app.appId, billingRuleId: id, effectiveTime, periods }
-    const { data: change } = await client.operate(schedulePriceChange, input)
-    const visited = await visit(`/console/price-changes?appId=${app.appId}`, { role: 'operator' })
-    const { page } = visited
-    await page.getByRole('button', { name: /^Undo the price change of / }).click()
-    await client.operate(undoPriceChange, { appId: app.appId, id: change.id ?? 0, reason: 'First' })
-    const dialog = page.getByRole('dialog')
-    await dialog.getByLabel('Reason').fill('Second')
-    await dialog.getByRole('button', { name: 'Undo' }).click()
-    await dialog.getByText('40006').waitFor()
     expect(visited.faults).toEqual([])
   })
 })

@@ -1,5 +1,4 @@
 import { describe, expect } from 'bun:test'
-import type { Locator, Page } from 'playwright-core'
 import { createDevice } from '../../src/devices/contract.ts'
 import { pageViews } from '../../src/people/views/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
@@ -113,59 +112,6 @@ describe('by the keyboard alone', () => {
     expect((await menu.boundingBox())?.width).toBeGreaterThan(200)
     expect(faults).toEqual([])
   })
-})
-
-longBrowserTest('the focus is where it was after a dialog is closed, and on another page at its top', async () => {
-  const { word, appId } = await named()
-  const { page, faults } = await visit(`/console/devices?appId=${appId}`, { role: 'developer', appIds: [appId] })
-  const closed = async (of: Page, name: string) => {
-    const dialog = of.getByRole('dialog', { name })
-    await dialog.waitFor()
-    await becomesTrue(() => dialog.evaluate((element) => element.contains(document.activeElement)))
-    await of.keyboard.press('Escape')
-    await dialog.waitFor({ state: 'detached' })
-  }
-  const expectFocused = async (button: Locator) =>
-    expect(await becomesTrue(() => button.evaluate((element) => element === document.activeElement), 2000)).toBe(true)
-  const views = page.getByRole('button', { name: 'Views' })
-  await page.getByRole('link', { name: 'North gate' }).waitFor()
-  for (const [keys, name] of [
-    ['Control+k', 'Search'],
-    ['?', 'Keyboard shortcuts'],
-  ] as const) {
-    await views.focus()
-    await page.keyboard.press(keys)
-    await closed(page, name)
-    await expectFocused(views)
-  }
-  // A menu opens this dialog, and is gone when it closes.
-  await page.keyboard.press('Enter')
-  await page.getByRole('menuitem', { name: 'Save this view…' }).waitFor()
-  await page.keyboard.press('ArrowUp')
-  await page.keyboard.press('Enter')
-  await closed(page, 'Save this view')
-  await expectFocused(views)
-  // What is found opens another page.
-  await page.keyboard.press('Control+k')
-  await page.getByRole('combobox', { name: 'Search' }).fill(`Park ${word}`)
-  await page.getByRole('group', { name: 'Sites' }).getByRole('option').click()
-  await page.getByRole('heading', { level: 1, name: `Park ${word}` }).waitFor()
-  expect(await page.evaluate(() => document.activeElement?.className)).toBe('skip')
-
-  const operator = await visit('/console/devices', { role: 'operator' })
-  const find = operator.page.getByRole('button', { name: 'Find a serial number in all applications' })
-  await find.focus()
-  await operator.page.keyboard.press('Enter')
-  await closed(operator.page, 'Find a serial number in all applications')
-  await expectFocused(find)
-  // What stands below a button and is no menu has the focus, too.
-  const columns = operator.page.getByRole('button', { name: 'Columns' })
-  await columns.focus()
-  await operator.page.keyboard.press('Enter')
-  await expectFocused(operator.page.locator('.ant-dropdown').locator('input:enabled').first())
-  await operator.page.keyboard.press('Escape')
-  await expectFocused(columns)
-  expect([faults, operator.faults]).toEqual([[], []])
 })
 
 describe('views', () => {

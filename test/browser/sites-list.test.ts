@@ -103,26 +103,6 @@ describe('list of sites', () => {
     expect(visited.faults).toEqual([])
   })
 
-  longBrowserTest('keeps the map in view beside the rows, and the buttons that turn pages in one row', async () => {
-    const app = await newApplication(client)
-    await newTown(app)
-    for (let made = 0; made < 20; made++) await newSite(app)
-    const viewport = { width: 1440, height: 900 }
-    const visited = await visit(listOf(app.appId, '&view=map'), { role: 'operator', language: 'zh', viewport })
-    const { page } = visited
-    await page.getByText('地图上有 6 个站点。', { exact: false }).waitFor()
-    await page.getByRole('navigation', { name: '翻页' }).scrollIntoViewIfNeeded()
-    await page.evaluate(() => scrollTo(0, document.body.scrollHeight))
-    const map = (await page.getByRole('region', { name: '站点地图' }).locator('.map-canvas').boundingBox()) ?? {
-      ...{ y: -1, height: 0 },
-    }
-    expect(map.y).toBeGreaterThanOrEqual(0)
-    expect(map.y + map.height).toBeLessThanOrEqual(viewport.height)
-    const turns = ['第一页', '上一页', '下一页'].map((name) => page.getByRole('button', { name }).boundingBox())
-    expect(new Set((await Promise.all(turns)).map((box) => Math.round(box?.y ?? -1))).size).toBe(1)
-    await expectFramed(visited, '站点')
-  })
-
   longBrowserTest('searches in a part of the map', async () => {
     const app = await newApplication(client)
     await newTown(app)

@@ -4,16 +4,7 @@ import { createApplication } from '../../src/applications/contract.ts'
 import { getSite, pageSites, type SiteRecord, updateSite } from '../../src/sites/contract.ts'
 import { newApplication, newSerial, type TestApplication } from '../harness.ts'
 import { newRule, newSite } from './records.ts'
-import {
-  browserTest,
-  client,
-  expectFramed,
-  expectSound,
-  expectSoundInBothShades,
-  longBrowserTest,
-  loseAnswer,
-  visit,
-} from './support.ts'
+import { browserTest, client, expectFramed, expectSound, longBrowserTest, loseAnswer, visit } from './support.ts'
 
 async function sitesOf({ token }: TestApplication): Promise<SiteRecord[]> {
   return (await client.call(pageSites, { pageSize: 100 }, { token })).data.list
@@ -110,29 +101,6 @@ describe('new site', () => {
     expect(data.list.map(({ businessClosingTime }) => businessClosingTime)).toEqual(['24:00:00'])
   })
 
-  longBrowserTest('marks the fields that the service refuses', async () => {
-    const app = await newApplication(client)
-    const { page } = await visit(`/console/sites/new?appId=${app.appId}`, { role: 'developer', appIds: [app.appId] })
-    await fillRequired(page, 'Far away')
-    await page.getByRole('button', { name: 'Enter codes and names' }).click()
-    for (const level of ['Province', 'City', 'District']) {
-      await page.getByLabel(`${level} code`).fill('999999')
-      await page.getByLabel(`${level} name`).fill(`${level} of the moon`)
-    }
-    await page.getByText('These codes and names don’t exactly match the region table.', { exact: false }).waitFor()
-    // A control character, which the service refuses in every text.
-    await page.getByLabel('Contact person').fill('Wang\u0085Fang')
-    await page.getByRole('button', { name: 'Create' }).click()
-    await page.getByText('Error 10001').waitFor()
-    const contacts = page.getByLabel('Contact person')
-    expect(await contacts.getAttribute('aria-invalid')).toBe('true')
-    expect(await sitesOf(app)).toEqual([])
-    await contacts.fill('Wang Fang')
-    await page.getByRole('button', { name: 'Create' }).click()
-    await page.getByRole('heading', { level: 1, name: 'Far away' }).waitFor()
-    expect(await sitesOf(app)).toMatchObject([{ districtCode: '999999', districtName: 'District of the moon' }])
-  })
-
   longBrowserTest('is made once, though the first answer was lost', async () => {
     const app = await newApplication(client)
     const { page } = await visit(`/console/sites/new?appId=${app.appId}`, { role: 'operator' })
@@ -174,30 +142,6 @@ describe('new site', () => {
 })
 
 describe('a site', () => {
-  longBrowserTest('shows all that is known of it, and its events', async () => {
-    const app = await newApplication(client)
-    const fastChargeBillRuleId = await newRule(app, 1, 'Fast by day')
-    const site = await newSite(app, {
-      ...{ fastChargeBillRuleId, businessStartTime: '18:00:00', businessClosingTime: '06:00:00' },
-      ...{ coordinates: '115.899918,28.676493', detailAddress: 'No. 1 Yangming Road', ipcIds: 'ipc-1,ipc-2' },
-      sitePictureUrl: `${client.url}/console/favicon.svg,not an address`,
-    })
-    const visited = await visit(`/console/sites/${app.appId}/${site.id}`, { role: 'viewer' })
-    const { page } = visited
-    await page.getByText('Site created').waitFor()
-    await page.getByText('18:00–06:00 (next day)').waitFor()
-    const rule = page.getByRole('link', { name: 'Fast by day' })
-    await rule.waitFor()
-    expect(await rule.getAttribute('href')).toBe(`/console/billing-rules/${app.appId}/${fastChargeBillRuleId}`)
-    await page.getByText('ipc-1, ipc-2').waitFor()
-    await page.locator('.map-point span').first().waitFor()
-    expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0)
-    expect(await page.getByRole('link', { name: 'Edit' }).count()).toBe(0)
-    await expectSoundInBothShades(visited, site.siteName, 'site')
-    await page.getByRole('button', { name: 'View', exact: true }).click()
-    await page.locator('pre').getByText('"siteName"').first().waitFor()
-  })
-
   browserTest('is changed, but not over what another changed meanwhile', async () => {
     const app = await newApplication(client)
     const site = await newSite(app, { detailAddress: 'No. 1', districtCode: '360199', districtName: 'New district' })
