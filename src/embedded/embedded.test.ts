@@ -24,6 +24,7 @@ import {
   withSql,
 } from '../../test/embedded-starts.ts'
 import { atScale } from '../../test/faults/support.ts'
+import { longTest } from '../../test/long.ts'
 import { startEmbeddedDatabase } from './embedded.ts'
 import { findProcess } from './processes.ts'
 
@@ -113,7 +114,7 @@ describe('one data folder', () => {
     expect(findProcess(pid)).toBeUndefined()
   })
 
-  test('one that does not answer is started again', async () => {
+  longTest('one that does not answer is started again', async () => {
     const { child, started } = await startInProcess(dataDir)
     const { pid } = await started
     await kill(child)

@@ -1,11 +1,9 @@
 import { describe, expect } from 'bun:test'
 import { changePassword, createOperator, setUpOperator, updateOperator } from '../../src/people/operators/contract.ts'
 import { saveTotp } from '../../src/people/second-factor/contract.ts'
-import { becomesTrue } from '../faults/support.ts'
 import { newSerial } from '../harness.ts'
 import { codeOf, cookieOf, earlyInStep, newPassword, startedSecret } from '../people.ts'
-import { Hand } from './hand.ts'
-import { browserTest, client, expectSoundInBothShades, longBrowserTest, visit } from './support.ts'
+import { browserTest, client, expectSoundInBothShades, visit } from './support.ts'
 
 /** An account that its owner set up, with a second factor and another password, before an admin changed it. */
 async function changedAccount() {
@@ -68,21 +66,5 @@ describe('the audit trail', () => {
     expect([searchParams.get('kind'), searchParams.get('subject')]).toEqual(['audit', String(id)])
     const answer = await fetch(`${client.url}${file}`, { headers: visited.headers })
     expect((await answer.text()).split('\r\n')).toHaveLength(8)
-  })
-
-  longBrowserTest('is asked for a person, for a key, and for the key of the settings', async () => {
-    const { id } = await changedAccount()
-    const visited = await visit(`/console/events?tab=audit&subject=${id}`, { role: 'admin' })
-    const { page } = visited
-    const hand = new Hand(page)
-    await hand.find(page.getByRole('combobox', { name: 'By' }), 'The key of the settings')
-    await page.waitForURL((url) => url.searchParams.get('actor') === 'operator:operator')
-    const actors = page.locator('tbody tr td[data-label=Who]')
-    const shown = async () => [...new Set(await actors.allInnerTexts())].join()
-    expect(await becomesTrue(async () => (await shown()) === 'The key of the settings', 10_000)).toBe(true)
-    await page.getByTitle('The key of the settings').first().waitFor()
-    await hand.find(page.getByRole('combobox', { name: 'By' }), 'Not signed in')
-    await page.getByText('No results match these filters.').waitFor()
-    expect(visited.faults).toEqual([])
   })
 })

@@ -122,17 +122,4 @@ describe('events', () => {
     await chosen.getByText(`Person #${person.id}`).waitFor()
     expect(visited.faults).toEqual([])
   })
-
-  longBrowserTest('of operators are not for developers, who see their applications’ own', async () => {
-    const { appId } = await eventful()
-    const visited = await visit('/console/events?tab=audit', { role: 'developer', appIds: [appId] })
-    const { page } = visited
-    await page.getByRole('button', { name: /^Site updated, / }).click()
-    await page.getByRole('dialog').getByText('Wang Fang').waitFor()
-    expect(await page.getByRole('navigation', { name: 'Event scope' }).count()).toBe(0)
-    await expectFramed(visited, 'Events')
-    const stranger = await newApplication(client)
-    await leadTo(page, `/console/events?appId=${stranger.appId}`)
-    await page.getByText('Your role doesn’t have access to this.').waitFor()
-  })
 })

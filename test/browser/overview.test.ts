@@ -78,7 +78,6 @@ describe('overview', () => {
       ['Devices that are offline and faulty', '/console/devices?status=2&onlineStatus=2&isPlaced=true'],
     ])
     await expectSoundInBothShades(visited, 'Overview', 'overview-attention')
-    await rest.last().scrollIntoViewIfNeeded()
     await page.unroute('**/overview/detail')
   })
 

@@ -55,27 +55,6 @@ async function callbacksFail({ dataDir }: Service): Promise<void> {
 
 describe('a service of its own', () => {
   longBrowserTest(
-    'that cannot reach a receiver names it where something asks for attention, since when and why',
-    async () => {
-      const service = await startOwn({ FORECOURT_PRIVATE_CALLBACKS: 'allow' })
-      const through = new Client(service)
-      // No process listens on this port.
-      const thirdPartyConfig = { operatorName: 'Operator', callbackUrl: 'http://127.0.0.1:1/callback' }
-      const { appId, token } = await newApplication(through, { thirdPartyConfig })
-      for (let made = 0; made < 4; made++) await through.call(saveSite, siteBody(appId), { token })
-      await callbacksFail(service)
-      const visited = await visit('/console', { role: 'viewer', through })
-      const row = visited.page.locator('#troubles').getByRole('row').filter({ hasText: 'All delivery attempts since' })
-      await row
-        .getByText(/All delivery attempts since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d failed: \S/)
-        .waitFor({ timeout: 15_000 })
-      await row.getByRole('link', { name: /All delivery attempts/ }).click()
-      await visited.page.waitForURL(`**/console/applications/${appId}**`)
-      expect(visited.faults).toEqual([])
-    },
-  )
-
-  longBrowserTest(
     'counts anew at the first look after a pause, and leads to the sites that have no device',
     async () => {
       const service = await startOwn({})

@@ -121,7 +121,6 @@ describe('prices from a date on', () => {
     await page.getByText(`From ${change?.effectiveTime}`).waitFor()
     await page.getByText(/^in \d d \d+ h$/).waitFor()
     await expectSound(visited, sites[0]?.siteName ?? '')
-    await page.getByText('Rule changes at this site').scrollIntoViewIfNeeded()
     await leadTo(page, `/console/price-changes?appId=${app.appId}`)
     expect(await page.getByRole('link', { name: 'Rules at 2 sites' }).getAttribute('href')).toBe(
       `/console/sites?appId=${app.appId}&billingRuleId=${rule}`,

@@ -115,7 +115,6 @@ browserTest('the API reference leads to an operation, and tries it with a token,
   expect(await list.getByRole('region', { name: 'Response' }).textContent()).toContain('"total": 1,')
   await page.setViewportSize({ width: 320, height: 700 })
   await expectFramed(visited, 'API reference for integrators')
-  await page.emulateMedia({ colorScheme: 'dark' })
 })
 
 longBrowserTest('the API reference tries a file, a stream and a service that is gone', async () => {

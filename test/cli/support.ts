@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { Context } from '../../src/cli/context.ts'
 import { run } from '../../src/cli/run.ts'
-import { isLong } from '../faults/support.ts'
 import { type Ended, projectFolder } from '../harness.ts'
 
+const isLong = process.env.FORECOURT_TEST_LONG !== undefined
 const isNode = process.env.FORECOURT_TEST_RUNTIME === 'node'
 /** The program and arguments that precede a command. */
 export const commandLine = isNode

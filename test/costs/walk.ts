@@ -76,7 +76,7 @@ export async function measureOperations(
       }
     }
     await fill(sql, world.owner, 1, few + 1)
-    const small = await walk(2)
+    const small = await walk(atScale(1, 2))
     const isWithin = (read: number, name: string) => !precise && read <= growthBound((small.get(name) as Found).read)
     await fill(sql, world.owner, few + 1, many + 1)
     const large = await walk(3, isWithin)
