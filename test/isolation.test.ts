@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import type { TObject, TSchema } from 'typebox'
 import { createApplication } from '../src/applications/contract.ts'
 import { revokeToken } from '../src/applications/tokens/contract.ts'
-import { getBillingRule, saveBillingRule } from '../src/billing-rules/contract.ts'
-import { createDevice, getDevice } from '../src/devices/contract.ts'
+import { getBillingRule } from '../src/billing-rules/contract.ts'
+import { getDevice } from '../src/devices/contract.ts'
 import { pageEvents } from '../src/events/contract.ts'
 import { operations } from '../src/reference/operations.ts'
 import { getSite, saveSite } from '../src/sites/contract.ts'
@@ -11,8 +11,8 @@ import type { Operation } from '../src/vocabulary/operation.ts'
 import type { RefusalName } from '../src/vocabulary/refusals.ts'
 import { everyRole } from '../src/vocabulary/roles.ts'
 import { contractRefusals } from './conformance/refusals.ts'
-import { newPriceChange } from './costs/world.ts'
-import { type Client, deviceBody, newApplication, siteBody, type TestApplication, target } from './harness.ts'
+import { newDevice, newPriceChange, newRule, newSite } from './costs/world.ts'
+import { newApplication, siteBody, target } from './harness.ts'
 import { operationsOf } from './operations.ts'
 import { newPerson, signIn } from './people.ts'
 
@@ -21,10 +21,9 @@ import { newPerson, signIn } from './people.ts'
 const client = await target()
 const owner = await newApplication(client)
 const stranger = await newApplication(client)
-const rule = await newRule(client, owner)
-const device = await newDevice(client, owner)
-const site = await newSite(client, owner)
-const priceChange = await newPriceChange({ client, owner }, rule)
+const makers = { client, owner }
+const [rule, device, site] = [await newRule(makers), await newDevice(makers), await newSite(makers)]
+const priceChange = await newPriceChange(makers, rule)
 const entries = operationsOf({ owner, stranger, rule, device, site, priceChange })
 const entryOf = ({ id }: Operation) => entries[id as keyof typeof entries]
 const inputOf = (operation: Operation) => {
@@ -62,25 +61,6 @@ const foreignDeveloper = await signIn(client, await newPerson(client, 'developer
 function probe({ method, path }: Operation, headers: Record<string, string>) {
   if (method === 'GET') return client.send<unknown>(path, { headers })
   return client.send<unknown>(path, { method, headers: { ...headers, 'content-type': 'application/json' }, body: '[]' })
-}
-
-function occupancyTerms() {
-  return { ruleName: 'Occupancy', ruleType: 3, freeMinutes: 15, unitMinutes: 30, unitPrice: '2.00' }
-}
-
-async function newRule(through: Client, { appId, token }: TestApplication): Promise<number> {
-  const saved = await through.call(saveBillingRule, { appId, ...occupancyTerms() }, { token })
-  return saved.data.id
-}
-
-async function newDevice(through: Client, { appId, token }: TestApplication): Promise<string> {
-  const created = await through.call(createDevice, deviceBody(appId), { token })
-  return created.data.deviceNo
-}
-
-async function newSite(through: Client, { appId, token }: TestApplication): Promise<number> {
-  const saved = await through.call(saveSite, siteBody(appId), { token })
-  return saved.data.id
 }
 
 /** Whether applications may call the operation although it concerns no application in particular. */

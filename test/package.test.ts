@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chownSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { becomesTrue, databaseProcesses, tell, Workplace } from './faults/support.ts'
+import { becomesTrue, databaseProcesses, isLong, tell, Workplace } from './faults/support.ts'
 import { deviceBody, projectFolder, siteBody } from './harness.ts'
 import { barePath, type InstalledService, install, pack, type StartOptions, startInstalled } from './installed.ts'
 
@@ -14,27 +14,26 @@ const mostMegabytes = 250
 const isRoot = process.getuid?.() === 0
 const user = isRoot ? { uid: 65534, gid: 65534 } : undefined
 
-describe.skipIf(process.env.FORECOURT_TEST_LONG === undefined)('the package in an empty folder', () => {
-  const place = new Workplace()
-  const folder = join(place.home, 'installed')
+const place = new Workplace()
+const folder = join(place.home, 'installed')
+const isInstalled = isLong && install(pack(place.home), folder)
+afterAll(() => place.clear(), 60_000)
+
+describe.skipIf(!isInstalled)('the package in an empty folder', () => {
   const dataDir = join(place.home, 'data')
   const command = join(folder, 'node_modules', '.bin', 'forecourt')
-  let isInstalled = false
   const start = (options: Partial<StartOptions> = {}) =>
     startInstalled(folder, { command: [command], dataDir, user, ...options })
 
   beforeAll(() => {
-    isInstalled = install(pack(place.home), folder)
     mkdirSync(dataDir)
     if (user !== undefined) chownSync(dataDir, user.uid, user.gid)
     // The service must ignore these files in its working directory.
     writeFileSync(join(folder, '.env'), 'FORECOURT_PORT=1\nDATABASE_URL=postgres://nobody@127.0.0.1:1/none\n')
     writeFileSync(join(folder, 'bunfig.toml'), 'preload = ["./missing.ts"]\n')
-  }, 300_000)
-  afterAll(() => place.clear(), 60_000)
+  })
 
   test('is small, and brings nothing that only builds or tests', () => {
-    if (!isInstalled) return
     const megabytes = Number(execFileSync('du', ['-sk', folder], { encoding: 'utf8' }).split('\t')[0]) / 1024
     tell(`installed: ${megabytes.toFixed(0)} MB`)
     expect(megabytes).toBeLessThan(mostMegabytes)
@@ -51,7 +50,6 @@ describe.skipIf(process.env.FORECOURT_TEST_LONG === undefined)('the package in a
   })
 
   test('has a command that tells how it is used', () => {
-    if (!isInstalled) return
     const run = (...args: string[]) => {
       const options = { cwd: folder, encoding: 'utf8', env: { PATH: barePath, HOME: dataDir }, ...user } as const
       const { status, stdout } = spawnSync('npx', ['forecourt', ...args], options)
@@ -65,7 +63,6 @@ describe.skipIf(process.env.FORECOURT_TEST_LONG === undefined)('the package in a
   })
 
   test('serves on Bun, with its driver mended, its console, and its SDK for programs on Node', async () => {
-    if (!isInstalled) return
     const service = await start()
     await works(service, folder, 'forecourt/sdk')
     // The SDK's own package, installed alone in a folder.
@@ -82,7 +79,6 @@ describe.skipIf(process.env.FORECOURT_TEST_LONG === undefined)('the package in a
   })
 
   test('serves on Node where Bun cannot run, or is not wanted', async () => {
-    if (!isInstalled) return
     const [bun = ''] = new Bun.Glob('@oven/bun-*/bin/bun').scanSync({
       cwd: join(folder, 'node_modules'),
       absolute: true,
@@ -108,7 +104,6 @@ describe.skipIf(process.env.FORECOURT_TEST_LONG === undefined)('the package in a
   ] as const)(
     'ends in order when %s',
     async (_, started, signal) => {
-      if (!isInstalled) return
       const service = await start({ command: started })
       service.process.kill(signal)
       const isGone = () => databaseProcesses(dataDir).length === 0

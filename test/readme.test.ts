@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { newDataDir, projectFolder, startService } from './harness.ts'
+import { freePort } from './faults/replicated.ts'
+import { newDataDir, prepareDatabase, projectFolder, startService } from './harness.ts'
 
 // The README, and the pages for operators, exist in English and in Chinese; both must have the same content.
 
@@ -72,10 +73,11 @@ test('the commands for a lost secret work as they are pasted: a new service, a k
   const [block = ''] = all(/^```sh\n(export FORECOURT_OPERATOR_KEY[\s\S]*?)^```$/gm, english)
   expect(block).toContain('npm start &\n')
   const port = await freePort()
-  const dataDir = newDataDir()
-  const env = { ...process.env, FORECOURT_PORT: String(port), FORECOURT_DATA_DIR: dataDir, NODE_ENV: undefined }
   // The service of an earlier terminal, which has ended.
+  const dataDir = newDataDir()
+  prepareDatabase(dataDir)
   await (await startService({ dataDir })).stop()
+  const env = { ...process.env, FORECOURT_PORT: String(port), FORECOURT_DATA_DIR: dataDir, NODE_ENV: undefined }
   // The service's output goes to standard error, apart from what the block prints. $! is the service's process id.
   const text = block.replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`).replace('npm start &', 'npm start >&2 &')
   const shell = Bun.spawn(['bash', '-c', `${text}\nkill -TERM $!\nwait $!`], {
@@ -88,11 +90,3 @@ test('the commands for a lost secret work as they are pasted: a new service, a k
   expect(code, log).toBe(0)
   expect(data.appSecret).toMatch(/^\S{20,}$/)
 })
-
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = Bun.serve({ port: 0, fetch: () => new Response() })
-  const { port } = server
-  await server.stop(true)
-  return port as number
-}

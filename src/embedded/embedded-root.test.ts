@@ -3,6 +3,8 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, cpSync, existsSync, lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { freshHome, refusal, removeHome, startInProcess, stop } from '../../test/embedded-starts.ts'
+import { isLong } from '../../test/faults/support.ts'
+import { longTest } from '../../test/long.ts'
 import { findBinaries } from './binaries.ts'
 import { type EmbeddedOptions, startEmbeddedDatabase } from './embedded.ts'
 import { closedFolder } from './user.ts'
@@ -44,15 +46,18 @@ describe.skipIf(process.getuid?.() !== 0)('as root', () => {
     await again.stop()
   })
 
-  test('the data folder that a first start makes is passed through by the database, and read by nobody', async () => {
-    const folder = join(home, 'fresh', 'data')
-    const { started, child } = await startInProcess(folder, { systemFolders })
-    expect(await started).toMatchObject({ firstStart: true })
-    expect(statSync(folder).mode & 0o777).toBe(0o711)
-    expect(statSync(join(folder, 'postgres')).mode & 0o777).toBe(0o700)
-    expect(spawnSync('ls', [folder], { uid: nobody.uid, gid: nobody.gid }).status).not.toBe(0)
-    await stop(child)
-  })
+  longTest(
+    'the data folder that a first start makes is passed through by the database, and read by nobody',
+    async () => {
+      const folder = join(home, 'fresh', 'data')
+      const { started, child } = await startInProcess(folder, { systemFolders })
+      expect(await started).toMatchObject({ firstStart: true })
+      expect(statSync(folder).mode & 0o777).toBe(0o711)
+      expect(statSync(join(folder, 'postgres')).mode & 0o777).toBe(0o700)
+      expect(spawnSync('ls', [folder], { uid: nobody.uid, gid: nobody.gid }).status).not.toBe(0)
+      await stop(child)
+    },
+  )
 
   test('a system folder that others can write is not trusted', async () => {
     const trap = join(home, 'trap')
@@ -88,7 +93,7 @@ describe.skipIf(process.getuid?.() !== 0)('as root', () => {
     await asRoot.stop()
   })
 
-  test.skipIf(closedToNobody)('an ordinary user is told what may not be used', async () => {
+  test.skipIf(closedToNobody || !isLong)('an ordinary user is told what may not be used', async () => {
     const binaries = await closedBinaries()
     const told = async (dataDir: string, options: EmbeddedOptions) =>
       (await (await startInProcess(dataDir, options, nobody)).started).refused
@@ -100,7 +105,7 @@ describe.skipIf(process.getuid?.() !== 0)('as root', () => {
     expect(await told(join(roots, 'data'), {})).toBe(`UserError: Forecourt has no permission to use ${roots}/data.`)
   })
 
-  test('a full disk is told, at the first start and at a later one', async () => {
+  longTest('a full disk is told, at the first start and at a later one', async () => {
     const disk = join(home, 'disk')
     mkdirSync(disk)
     // Without the right to mount there is no small disk to fill.

@@ -23,6 +23,8 @@ import {
   startInProcess,
   withSql,
 } from '../../test/embedded-starts.ts'
+import { atScale } from '../../test/faults/support.ts'
+import { longTest } from '../../test/long.ts'
 import { startEmbeddedDatabase } from './embedded.ts'
 import { findProcess } from './processes.ts'
 
@@ -62,36 +64,14 @@ describe('one data folder', () => {
     expect(findProcess(started.pid)).toBeUndefined()
   })
 
-  test('its buffers and its log of changes take a part of the machine, within limits', async () => {
-    const started = await startEmbeddedDatabase(dataDir)
-    const [row] = await withSql(
-      started,
-      (sql) => sql<[{ buffers: number; log: number }]>`
-        select pg_size_bytes(current_setting('shared_buffers'))::float8 as buffers,
-          pg_size_bytes(current_setting('max_wal_size'))::float8 as log`,
-    )
-    await started.stop()
-    const gigabyte = 1024 ** 3
-    expect(row.buffers).toBeGreaterThanOrEqual(gigabyte / 8)
-    expect(row.buffers).toBeLessThanOrEqual(
-      Math.min(8 * gigabyte, Math.max(gigabyte / 8, totalmem() / 4 + gigabyte / 1024)),
-    )
-    const { blocks, bsize } = statfsSync(dataDir)
-    expect(row.log).toBeGreaterThanOrEqual(4 * gigabyte)
-    expect(row.log).toBeLessThanOrEqual(Math.min(16, Math.max(4, (blocks * bsize) / gigabyte / 16 + 0.5)) * gigabyte)
-  }, 20_000)
-
-  test("the server's log does not grow without bound", async () => {
-    const path = join(dataDir, 'postgres', 'server.log')
-    appendFileSync(path, 'x'.repeat(5_000_000))
-    await (await startEmbeddedDatabase(dataDir)).stop()
-    expect(statSync(path).size).toBeLessThan(100_000)
-  })
-
-  test('later starts keep it, apart from our terminal and as an ordinary user', async () => {
+  test('later starts keep it, apart from our terminal and as an ordinary user, within limits', async () => {
+    const log = join(dataDir, 'postgres', 'server.log')
+    appendFileSync(log, 'x'.repeat(5_000_000))
     const started = await startEmbeddedDatabase(dataDir)
     expect(started.firstStart).toBe(false)
+    expect(statSync(log).size).toBeLessThan(100_000)
     expect(await withSql(started, (sql) => sql`select * from kept`)).toHaveLength(0)
+    await expectWithinLimits(started)
     if (process.platform === 'linux') {
       const status = readFileSync(`/proc/${started.pid}/status`, 'utf8')
       expect(status).not.toMatch(/^[UG]id:.*\b0\b/m)
@@ -103,6 +83,24 @@ describe('one data folder', () => {
     await started.stop()
     await started.stop()
   })
+
+  /** Its buffers and its log of changes take a part of the machine. */
+  async function expectWithinLimits(started: Pick<Started, 'connection'>): Promise<void> {
+    const [row] = await withSql(
+      started,
+      (sql) => sql<[{ buffers: number; log: number }]>`
+        select pg_size_bytes(current_setting('shared_buffers'))::float8 as buffers,
+          pg_size_bytes(current_setting('max_wal_size'))::float8 as log`,
+    )
+    const gigabyte = 1024 ** 3
+    expect(row.buffers).toBeGreaterThanOrEqual(gigabyte / 8)
+    expect(row.buffers).toBeLessThanOrEqual(
+      Math.min(8 * gigabyte, Math.max(gigabyte / 8, totalmem() / 4 + gigabyte / 1024)),
+    )
+    const { blocks, bsize } = statfsSync(dataDir)
+    expect(row.log).toBeGreaterThanOrEqual(4 * gigabyte)
+    expect(row.log).toBeLessThanOrEqual(Math.min(16, Math.max(4, (blocks * bsize) / gigabyte / 16 + 0.5)) * gigabyte)
+  }
 
   test('a database that a killed Forecourt left running is adopted', async () => {
     const { child, started } = await startInProcess(dataDir)
@@ -116,7 +114,7 @@ describe('one data folder', () => {
     expect(findProcess(pid)).toBeUndefined()
   })
 
-  test('one that does not answer is started again', async () => {
+  longTest('one that does not answer is started again', async () => {
     const { child, started } = await startInProcess(dataDir)
     const { pid } = await started
     await kill(child)
@@ -126,8 +124,9 @@ describe('one data folder', () => {
     await next.stop()
   })
 
+  let rows = 1
   test('one that was killed too is recovered, also when another process got its number', async () => {
-    for (const reused of [false, true]) {
+    for (const reused of atScale([true], [false, true])) {
       const { child, started } = await startInProcess(dataDir)
       const { pid, connection } = await started
       await withSql({ connection }, (sql) => sql`insert into kept select count(*) + 1 from kept`)
@@ -136,7 +135,7 @@ describe('one data folder', () => {
       if (reused)
         writeFileSync(pidFile(dataDir), readFileSync(pidFile(dataDir), 'utf8').replace(`${pid}`, `${process.pid}`))
       const next = await startEmbeddedDatabase(dataDir)
-      expect(await withSql(next, (sql) => sql`select * from kept`)).toHaveLength(reused ? 3 : 2)
+      expect(await withSql(next, (sql) => sql`select * from kept`)).toHaveLength(++rows)
       await next.stop()
     }
   })
@@ -154,7 +153,7 @@ describe('one data folder', () => {
     expect(orphan).toBeDefined()
     expect(findProcess(busy.pid)).toBeUndefined()
     expect(await endless).toBeInstanceOf(Error)
-    expect(await sql`select * from kept`.catch(() => sql`select * from kept`)).toHaveLength(3)
+    expect(await sql`select * from kept`.catch(() => sql`select * from kept`)).toHaveLength(rows)
     await sql.end({ timeout: 0 })
     await second.stop()
   })
@@ -189,7 +188,7 @@ describe('one data folder', () => {
     const { host } = started.connection
     expect(started.firstStart).toBe(false)
     expect([dirname(host), modeOf(host)]).toEqual([realpathSync(tmpdir()), '700'])
-    expect(await withSql(started, (sql) => sql`select * from kept`)).toHaveLength(3)
+    expect(await withSql(started, (sql) => sql`select * from kept`)).toHaveLength(rows)
     await started.stop()
     expect(existsSync(host)).toBe(false)
     expect(await refusal(moved)).toBe('it started')
@@ -198,7 +197,7 @@ describe('one data folder', () => {
 
 test('a first start that was killed half-way is made anew', async () => {
   const dataDir = join(home, 'half')
-  for (const delay of [0, 300]) {
+  for (const delay of atScale([300], [0, 300])) {
     const { child } = await startInProcess(dataDir)
     while (!existsSync(dataDir) || !readdirSync(dataDir).some((name) => name.startsWith('postgres'))) await sleep(5)
     await sleep(delay)

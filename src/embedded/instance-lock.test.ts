@@ -5,6 +5,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { atScale } from '../../test/faults/support.ts'
 import { lockDataDir } from './instance-lock.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'fc-lock-'))
@@ -37,7 +38,7 @@ test('a data folder that is made is open to nobody but its owner, who as root le
 
 test('of many instances that start at once one gets the folder, empty or with the lock of a killed one', async () => {
   const dataDir = join(home, 'race')
-  for (let round = 0; round < 4; round++) {
+  for (let round = 0; round < atScale(2, 4); round++) {
     const at = Date.now() + 400
     const all = await Promise.all(Array.from({ length: 6 }, () => rival(dataDir, at)))
     const holder = all.find(({ said }) => said === 'held')

@@ -179,6 +179,26 @@ describe('every page of the console', () => {
     expect(routes.filter((route) => ![...checked, ...signedOut].includes(route))).toEqual([])
   })
 
+  longBrowserTest('offers a viewer nothing that changes a record', async () => {
+    const { client: through, pages } = await bed()
+    const { page } = await visit('/console/account', { role: 'viewer', through })
+    const acts =
+      /^(New|Add|Edit|Save|Create|Duplicate|Import|Delete|Remove|Rotate|Take|Bring|Freeze|Unbind|Force|Transfer|Change|Replay|Send|Schedule|Cancel|Undo|Reset|Revoke|Reassign|End)\b/
+    for (const { route, path, shows } of Object.values(pages).flat()) {
+      // One's own account is everybody's to change.
+      if (route === 'account') continue
+      await page.goto(`${through.url}/console/${path}`)
+      const main = page.getByRole('main')
+      await main
+        .getByText(shows)
+        .or(main.getByText('Your role doesn’t have access to this.'))
+        .first()
+        .waitFor({ state: 'attached' })
+      const offers = main.getByRole('button', { name: acts }).or(main.getByRole('link', { name: acts }))
+      expect([path, await offers.allTextContents()]).toEqual([path, []])
+    }
+  })
+
   for (const part of ['records', 'devicesAndPrices', 'platform'] as const) {
     describe.each(combinations)(`${part}, $language, $at`, (combination) => {
       longBrowserTest('is without a finding, light and dark', async () => {

@@ -2,16 +2,7 @@ import { describe, expect } from 'bun:test'
 import { createApplication } from '../../src/applications/contract.ts'
 import { getThirdPartyConfig, saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
 import { newApplication } from '../harness.ts'
-import {
-  browserTest,
-  client,
-  expectFramed,
-  expectSound,
-  longBrowserTest,
-  newSerial,
-  picture,
-  visit,
-} from './support.ts'
+import { browserTest, client, expectFramed, expectSound, longBrowserTest, newSerial, visit } from './support.ts'
 
 /** A host name that no DNS server resolves, so that every callback to it fails. */
 const callbackUrl = 'https://callbacks.forecourt-browser-test.net/events'
@@ -46,7 +37,6 @@ describe('the callback of an application', () => {
       await events.press('Enter')
     }
     await events.press('Escape')
-    await picture(page, 'callback-edit')
     await page.getByRole('button', { name: 'Save' }).click()
     const secret = page.getByRole('dialog', { name: `Callback secret of ${name}` })
     await secret.getByText(/^whsec_/).waitFor()
@@ -62,7 +52,6 @@ describe('the callback of an application', () => {
     // A test is no traffic: the callback's health, next to its settings, does not count it.
     await page.getByText('No attempts').first().waitFor()
     await expectSound(visited, name)
-    await picture(page, 'callback')
     await page.getByRole('button', { name: 'Rotate callback secret' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate callback secret' }).click()
     await secret.getByText(/^whsec_/).waitFor()

@@ -4,19 +4,16 @@ import { updateDevice } from '../../src/devices/contract.ts'
 import { getDeviceHistory, unbindDevice } from '../../src/devices/ownership/contract.ts'
 import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { newApplication } from '../harness.ts'
-import { look, newDevice } from './device-support.ts'
 import { Hand } from './hand.ts'
+import { look, newDevice } from './records.ts'
 import {
   browserTest,
   client,
   expectFramed,
   expectSound,
   expectSoundInBothShades,
-  leadTo,
   longBrowserTest,
-  narrow,
   newSerial,
-  picture,
   visit,
 } from './support.ts'
 
@@ -44,31 +41,10 @@ describe('list of devices', () => {
     await page.getByRole('button', { name: 'More filters' }).click()
     await new Hand(page).find(page.getByRole('combobox', { name: 'Province, city, district' }), '嘉峪关市')
     await page.getByText('No results match these filters.').waitFor()
-    await picture(page, 'devices-filters')
     await page.getByRole('button', { name: 'Clear filters' }).click()
     await page.getByRole('link', { name: 'East gate' }).click()
     await page.getByRole('heading', { level: 1, name: 'East gate' }).waitFor()
     expect(visited.faults).toEqual([])
-  })
-
-  longBrowserTest('follows a state while it is looked at', async () => {
-    const app = await newApplication(client)
-    const { deviceNo } = await newDevice(app, { deviceName: 'Live gate' })
-    const { page } = await visit(`/console/devices?appId=${app.appId}`, {
-      role: 'operator',
-      hasOwnClock: true,
-      isPolling: true,
-    })
-    await page
-      .getByRole('row', { name: /Live gate/ })
-      .getByText('Offline')
-      .waitFor()
-    await client.call(reportDeviceState, { deviceNo, onlineStatus: 1 }, { token: app.token })
-    await page.clock.fastForward('00:10')
-    await page
-      .getByRole('row', { name: /Live gate/ })
-      .getByText('Online')
-      .waitFor()
   })
 
   longBrowserTest('finds who holds a serial number anywhere, and says when nobody does', async () => {
@@ -98,28 +74,9 @@ describe('list of devices', () => {
     await page.getByText(`${free.deviceNo} is free. No application owns it now.`).waitFor()
     await page.getByText(reason).waitFor()
     await expectSound(visited, 'Devices')
-    await picture(page, 'devices-find')
     await find(held.deviceNo)
     await page.getByRole('heading', { level: 1, name: 'Held gate' }).waitFor()
     expect(page.url()).toEndWith(`/console/devices/${app.appId}/${held.deviceNo}`)
-  })
-
-  longBrowserTest('shows a developer their own application only, empty, on a phone, in Chinese', async () => {
-    const { appId } = await newApplication(client)
-    const visited = await visit(`/console/devices?appId=${appId}`, {
-      role: 'developer',
-      appIds: [appId],
-      language: 'zh',
-      viewport: narrow,
-    })
-    const { page } = visited
-    await page.getByText('还没有设备。').waitFor()
-    await expectFramed(visited, '设备')
-    await picture(page, 'devices-phone')
-    expect(await page.getByRole('button', { name: '在所有应用中查找设备序列号' }).count()).toBe(0)
-    const other = await newApplication(client)
-    await leadTo(page, `/console/devices?appId=${other.appId}`)
-    await page.getByText('您的角色无权查看此内容。').waitFor()
   })
 })
 
@@ -138,7 +95,6 @@ describe('the edit of a device', () => {
     await page.getByRole('alert').getByText('Someone else updated this after you opened it.').waitFor()
     expect((await look(app.appId, deviceNo)).data.deviceName).toBe('Their name')
     await page.getByRole('cell', { name: 'Their name' }).waitFor()
-    await picture(page, 'device-edit-conflict')
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Typed name')
     await page.getByRole('button', { name: 'Keep mine and save' }).click()
     await page.getByRole('heading', { level: 1, name: 'Typed name' }).waitFor()
@@ -149,23 +105,6 @@ describe('the edit of a device', () => {
 })
 
 describe('the page of a device', () => {
-  longBrowserTest('shows everything of it, and a viewer may only look', async () => {
-    const app = await newApplication(client, { appName: 'Owner of gates' })
-    const device = await newDevice(app, { deviceName: 'Shown gate' })
-    const state = { deviceNo: device.deviceNo, status: 2, statusRemark: 'Arm is bent', version: '1.4.2' }
-    await client.call(reportDeviceState, { ...state, batteryEnergy: '12%' }, { token: app.token })
-    const visited = await visit(`/console/devices/${app.appId}/${device.deviceNo}`, { role: 'viewer' })
-    const { page } = visited
-    for (const words of ['Arm is bent', '1.4.2', '12%', 'Owner of gates', '东湖区', 'present', 'State changed']) {
-      await page.getByText(words).first().waitFor()
-    }
-    await expectSoundInBothShades(visited, 'Shown gate', 'device')
-    for (const name of ['Unbind', 'Transfer', 'Force-unbind']) {
-      expect(await page.getByRole('button', { name }).count()).toBe(0)
-    }
-    expect(await page.getByRole('link', { name: 'Edit' }).count()).toBe(0)
-  })
-
   browserTest('transfers a device, and unbinds it, each after its serial number was typed', async () => {
     const [app, target] = [await newApplication(client), await newApplication(client, { appName: newSerial('target') })]
     const { deviceNo } = await newDevice(app, { deviceName: 'Moving gate' })
@@ -181,7 +120,6 @@ describe('the page of a device', () => {
     const go = dialog.getByRole('button', { name: 'Transfer' })
     expect(await go.isDisabled()).toBe(true)
     await dialog.getByLabel(`Type ${deviceNo} to confirm`).fill(deviceNo)
-    await picture(page, 'device-transfer')
     await expectSound(visited, 'Moving gate')
     await go.click()
     await page.waitForURL(`**/console/devices/${target.appId}/${deviceNo}`)
@@ -216,24 +154,5 @@ describe('the page of a device', () => {
     await page.waitForURL(`**/console/devices?appId=${app.appId}`)
     const history = await client.operate(getDeviceHistory, { deviceNo })
     expect(history.data.list[0]).toMatchObject({ appId: app.appId, reason: 'Lost contract' })
-  })
-
-  longBrowserTest('is a developer’s own to unbind, but not to transfer, on a phone, in Chinese', async () => {
-    const app = await newApplication(client)
-    const device = await newDevice(app, { deviceName: '东门道闸' })
-    const visited = await visit(`/console/devices/${app.appId}/${device.deviceNo}`, {
-      role: 'developer',
-      appIds: [app.appId],
-      language: 'zh',
-      viewport: narrow,
-      isDark: true,
-    })
-    const { page } = visited
-    await page.getByText('至今').waitFor()
-    await page.getByRole('button', { name: /^解\s?绑$/ }).waitFor()
-    // The component library inserts a space between two Chinese characters.
-    for (const name of [/^转\s?移$/, '强制解绑']) expect(await page.getByRole('button', { name }).count()).toBe(0)
-    await expectFramed(visited, '东门道闸')
-    await picture(page, 'device-phone')
   })
 })

@@ -1,9 +1,7 @@
 import { describe, expect } from 'bun:test'
-import { freezeApplication, updateApplication } from '../../src/applications/contract.ts'
-import { saveBillingRule, updateBillingRule } from '../../src/billing-rules/contract.ts'
+import { updateApplication } from '../../src/applications/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { reportDeviceState } from '../../src/devices/state/contract.ts'
-import { pageAudit, pageEvents } from '../../src/events/contract.ts'
 import { createOperatorKey, deleteOperator, updateOperator } from '../../src/people/operators/contract.ts'
 import { saveSite, updateSite } from '../../src/sites/contract.ts'
 import { deviceBody, newApplication, newSerial, siteBody } from '../harness.ts'
@@ -16,8 +14,6 @@ import {
   expectSoundInBothShades,
   leadTo,
   longBrowserTest,
-  narrow,
-  picture,
   visit,
 } from './support.ts'
 
@@ -70,80 +66,6 @@ describe('events', () => {
     await colleague.page.getByText('No results match these filters.').waitFor()
   })
 
-  longBrowserTest('of operators are shown from everywhere, and say what came before', async () => {
-    const person = await newPerson(client, 'operator')
-    const headers = await signIn(client, person)
-    const app = await newApplication(client)
-    const { appId } = app
-    const rule = await client.call(
-      saveBillingRule,
-      { appId, ruleName: 'Night', ruleType: 3, freeMinutes: 10, unitMinutes: 5, unitPrice: '1' },
-      { headers },
-    )
-    await client.call(updateBillingRule, { appId, id: rule.data.id, unitPrice: '1.5' }, { headers })
-    await client.call(updateApplication, { appId, appName: 'renamed' }, { headers })
-    const { deviceNo, ...device } = deviceBody(appId)
-    await client.call(createDevice, { ...device, deviceNo }, { token: app.token })
-    await client.call(reportDeviceState, { appId, deviceNo, status: 2 }, { headers })
-    await client.call(freezeApplication, { appId, reason: 'unpaid' }, { headers })
-    const visited = await visit('/console/events', { role: 'operator' })
-    const { page } = visited
-    const parts = page.getByRole('navigation', { name: 'Event scope' }).getByRole('link')
-    await parts.nth(1).waitFor()
-    await page.getByLabel('By (name)').fill(person.name)
-    await page.waitForURL(`**actor=operator%3A${person.name}*`)
-    // Other tests create rows at the same time; the filter removes their rows from the table.
-    await page.getByRole('cell', { name: person.name }).nth(4).waitFor()
-    await page.getByRole('row').nth(6).waitFor({ state: 'detached' })
-    const trail = await client.operate(pageAudit, { actor: `operator:${person.name}` })
-    expect(trail.data.list.map(({ type }) => type)).toEqual([
-      'application.frozen',
-      'device.stateChanged',
-      'application.updated',
-      'billingRule.updated',
-      'billingRule.created',
-      'session.created',
-    ])
-    await expectFramed(visited, 'Events')
-    await picture(page, 'audit')
-    const drawer = page.getByRole('dialog')
-    const open = async (name: RegExp) => {
-      await page.getByRole('button', { name }).click()
-      await drawer.waitFor()
-    }
-    const close = async () => {
-      await page.keyboard.press('Escape')
-      await drawer.waitFor({ state: 'detached' })
-    }
-    await open(/^Application frozen, /)
-    // The event is compared with the application's earlier event in the platform's audit trail.
-    await drawer.getByText(/Compared with event .* Application updated\./).waitFor()
-    await drawer.getByRole('listitem').filter({ hasText: 'freeze reason' }).getByText('unpaid').waitFor()
-    await close()
-    await open(/^Application updated, /)
-    await drawer.getByRole('listitem').filter({ hasText: 'application name' }).getByText('renamed').waitFor()
-    await close()
-    await open(/^Billing rule created, /)
-    await drawer.getByText('This event created the record.').waitFor()
-    await close()
-    // Changes of state would hide the other events, so they are shown only if the user asks for them.
-    expect(await page.getByRole('button', { name: /^Device state changed, / }).count()).toBe(0)
-    const heights = await page.locator('tbody tr').evaluateAll((rows) => rows.map((row) => row.clientHeight))
-    expect(Math.max(...heights)).toBeLessThanOrEqual(52)
-    await page.getByRole('combobox', { name: 'Event' }).click()
-    const option = (text: string) => page.locator('.ant-select-item-option').getByText(text, { exact: true }).click()
-    await option('All, including state changes')
-    await page.getByRole('button', { name: /^Device state changed, / }).waitFor()
-    await option('Billing rule updated')
-    await option('Billing rule created')
-    await page.keyboard.press('Escape')
-    await page.getByRole('button', { name: /^Application frozen, / }).waitFor({ state: 'detached' })
-    await page.getByRole('button', { name: /^Billing rule created, / }).waitFor()
-    await open(/^Billing rule updated, /)
-    await drawer.getByRole('listitem').filter({ hasText: 'price per unit' }).getByText('1.5').waitFor()
-    expect(visited.faults).toEqual([])
-  })
-
   longBrowserTest('of one person or one key are found by a part of the name, also when it was renamed', async () => {
     const person = await newPerson(client, 'operator')
     const headers = await signIn(client, person)
@@ -167,7 +89,6 @@ describe('events', () => {
     await options.getByText(person.name).waitFor()
     expect(await options.count()).toBe(1)
     await expectAccessible(page)
-    await picture(page, 'audit-person')
     await page.keyboard.press('Enter')
     await page.waitForURL(({ searchParams }) => searchParams.get('actorId') === String(person.id))
     await page.getByRole('row').nth(3).waitFor({ state: 'detached' })
@@ -200,38 +121,5 @@ describe('events', () => {
     await changes.nth(1).waitFor()
     await chosen.getByText(`Person #${person.id}`).waitFor()
     expect(visited.faults).toEqual([])
-  })
-
-  longBrowserTest('of operators are not for developers, who see their applications’ own', async () => {
-    const { appId } = await eventful()
-    const visited = await visit('/console/events?tab=audit', { role: 'developer', appIds: [appId] })
-    const { page } = visited
-    await page.getByRole('button', { name: /^Site updated, / }).click()
-    await page.getByRole('dialog').getByText('Wang Fang').waitFor()
-    expect(await page.getByRole('navigation', { name: 'Event scope' }).count()).toBe(0)
-    await expectFramed(visited, 'Events')
-    const stranger = await newApplication(client)
-    await leadTo(page, `/console/events?appId=${stranger.appId}`)
-    await page.getByText('Your role doesn’t have access to this.').waitFor()
-  })
-
-  longBrowserTest('fit a phone, in Chinese, also where there are none', async () => {
-    const { appId } = await eventful()
-    const visited = await visit(`/console/events?appId=${appId}`, { role: 'admin', language: 'zh', viewport: narrow })
-    const { page } = visited
-    await page.getByRole('button', { name: /^修改站点/ }).waitFor()
-    await expectFramed(visited, '事件')
-    await picture(page, 'events-phone')
-    await page.getByRole('button', { name: /^修改站点/ }).click()
-    await page.getByRole('dialog').getByText('Li Lei', { exact: true }).waitFor()
-    await expectFramed(visited, '事件')
-    await picture(page, 'event-phone')
-    const empty = await newApplication(client)
-    const before = await client.operate(pageEvents, { appId: empty.appId })
-    await leadTo(page, `/console/events?appId=${empty.appId}`)
-    if (before.data.list.length === 0) await page.getByText('该应用还没有事件。').waitFor()
-    await page.getByRole('button', { name: '筛选' }).click()
-    await page.getByLabel('设备序列号').fill('none')
-    await page.getByText('没有符合筛选条件的数据。').waitFor()
   })
 })

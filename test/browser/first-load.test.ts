@@ -1,5 +1,5 @@
 import { describe, expect } from 'bun:test'
-import { browserTest, visit } from './support.ts'
+import { browserTest, longBrowserTest, visit } from './support.ts'
 
 describe('a page that is opened', () => {
   browserTest('asks for its data before its script is loaded, and once', async () => {
@@ -36,7 +36,7 @@ describe('a page that is opened', () => {
     expect(faults).toEqual([])
   })
 
-  browserTest(
+  longBrowserTest(
     'has nothing of the start screen left over it, whether its file or the frame is there first',
     async () => {
       const { page, faults } = await visit('/console/account', { role: 'operator' })
@@ -62,40 +62,43 @@ describe('a page that is opened', () => {
     },
   )
 
-  browserTest('shows its own content before its script runs, which also runs in a tab that nobody sees', async () => {
-    const { page, faults } = await visit('/console/account', { role: 'operator' })
-    const address = new URL('/console/sites', page.url()).href
-    await page.route('**/assets/frame-*.js', async (route) => {
-      const response = await route.fetch()
-      await route.fulfill({ response, body: `performance.mark('frame runs');${await response.text()}` })
-    })
-    // The browser draws nothing without the page's style, so the script is loaded long before.
-    await page.route('**/assets/frame-*.css', async (route) => {
-      await Bun.sleep(1_000)
-      await route.continue()
-    })
-    await page.goto(address)
-    await page.getByRole('heading', { name: 'Sites', level: 1, exact: true }).waitFor()
-    const timeOf = (name: string) => page.evaluate((of) => performance.getEntriesByName(of)[0]?.startTime, name)
-    const [shownAt = 0, runsAt = 0] = [await timeOf('first-contentful-paint'), await timeOf('frame runs')]
-    expect(shownAt).toBeGreaterThan(0)
-    // A drawing is on the screen some milliseconds after it was made; the script must not run before it is made.
-    expect(shownAt).toBeLessThan(runsAt + 200)
-    await page.unroute('**/assets/frame-*.css')
-    await page.addInitScript(() => {
-      Object.defineProperty(Document.prototype, 'visibilityState', { get: () => 'hidden' })
-      window.requestAnimationFrame = () => 0
-    })
-    await page.goto(address)
-    await page.locator('h1', { hasText: 'Sites' }).waitFor({ state: 'attached' })
-    expect(faults).toEqual([])
-  })
+  longBrowserTest(
+    'shows its own content before its script runs, which also runs in a tab that nobody sees',
+    async () => {
+      const { page, faults } = await visit('/console/account', { role: 'operator' })
+      const address = new URL('/console/sites', page.url()).href
+      await page.route('**/assets/frame-*.js', async (route) => {
+        const response = await route.fetch()
+        await route.fulfill({ response, body: `performance.mark('frame runs');${await response.text()}` })
+      })
+      // The browser draws nothing without the page's style, so the script is loaded long before.
+      await page.route('**/assets/frame-*.css', async (route) => {
+        await Bun.sleep(1_000)
+        await route.continue()
+      })
+      await page.goto(address)
+      await page.getByRole('heading', { name: 'Sites', level: 1, exact: true }).waitFor()
+      const timeOf = (name: string) => page.evaluate((of) => performance.getEntriesByName(of)[0]?.startTime, name)
+      const [shownAt = 0, runsAt = 0] = [await timeOf('first-contentful-paint'), await timeOf('frame runs')]
+      expect(shownAt).toBeGreaterThan(0)
+      // A drawing is on the screen some milliseconds after it was made; the script must not run before it is made.
+      expect(shownAt).toBeLessThan(runsAt + 200)
+      await page.unroute('**/assets/frame-*.css')
+      await page.addInitScript(() => {
+        Object.defineProperty(Document.prototype, 'visibilityState', { get: () => 'hidden' })
+        window.requestAnimationFrame = () => 0
+      })
+      await page.goto(address)
+      await page.locator('h1', { hasText: 'Sites' }).waitFor({ state: 'attached' })
+      expect(faults).toEqual([])
+    },
+  )
 
   for (const [language, words, others] of [
     ['en', 'Open platform for EV-charging sites and entrance devices.', '充电站点与出入口设备的开放平台。'],
     ['zh', '充电站点与出入口设备的开放平台。', 'Open platform for EV-charging sites and entrance devices.'],
   ] as const) {
-    browserTest(
+    longBrowserTest(
       `says in the reader’s language and shade (${language}) what is loading, from its first drawing on`,
       async () => {
         const { page, faults } = await visit('/console/account', { role: 'operator', language, isDark: true })
@@ -112,7 +115,9 @@ describe('a page that is opened', () => {
         await page.goto(new URL('/console/sites', page.url()).href)
         await page.getByText(words).waitFor()
         expect(await page.getByText(others).isVisible()).toBe(false)
-        expect(await page.locator('html').getAttribute('data-shade')).toBe('dark')
+        const html = page.locator('html')
+        const shown = [await html.getAttribute('data-shade'), await html.getAttribute('lang')]
+        expect(shown).toEqual(['dark', language === 'zh' ? 'zh-CN' : 'en'])
         const firstDrawing = () =>
           page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime)
         expect(await firstDrawing()).toBeGreaterThan(500)
@@ -124,7 +129,7 @@ describe('a page that is opened', () => {
     )
   }
 
-  browserTest('says that it has broken if its file cannot be loaded', async () => {
+  longBrowserTest('says that it has broken if its file cannot be loaded', async () => {
     const { page } = await visit('/console/account', { role: 'operator' })
     await page.route('**/assets/events-*.js', (route) => route.abort())
     await page.goto(new URL('/console/events', page.url()).href)

@@ -3,12 +3,12 @@ import { statSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { saveBillingRule } from '../../src/billing-rules/contract.ts'
 import { createExport, createImport } from '../../src/bulk/contract.ts'
 import { createDevice, createDevices, pageDevices } from '../../src/devices/contract.ts'
 import { savePlacement } from '../../src/devices/placement/contract.ts'
 import { getSite, saveSite } from '../../src/sites/contract.ts'
 import { deviceBody, newApplication, newDataDir, siteBody, type TestApplication } from '../harness.ts'
+import { newDevice, newRule, newSite } from './records.ts'
 import {
   browserTest,
   client,
@@ -17,9 +17,7 @@ import {
   expectSoundInBothShades,
   leadTo,
   longBrowserTest,
-  narrow,
   newSerial,
-  picture,
   visit,
 } from './support.ts'
 
@@ -50,7 +48,7 @@ async function saved(page: Page, run: () => Promise<void>): Promise<string> {
   return readFile(await download.path(), 'utf8')
 }
 
-browserTest('a response of somebody else is no import, whatever it says', async () => {
+longBrowserTest('a response of somebody else is no import, whatever it says', async () => {
   const app = await newApplication(client)
   const { page } = await visit(`/console/devices?appId=${app.appId}`, { role: 'operator' })
   await page.getByRole('link', { name: 'Import', exact: true }).click()
@@ -105,19 +103,16 @@ browserTest('a file is checked, tried, imported, and tells what became of each r
   await page.getByText('Unknown columns: 所在车道.').waitFor()
   expect(await page.getByRole('button', { name: 'Import', exact: true }).isDisabled()).toBe(true)
   await page.getByRole('row', { name: /名称/ }).getByText('东门 · 西门 · 南门').waitFor()
-  await picture(page, 'import-unknown')
   await page.getByLabel('Field for 所在车道').click()
   await page.getByTitle('tag', { exact: true }).click()
   await page.getByText('All columns were recognized, and none are missing.').waitFor()
   await expectSound(visited, 'New import')
-  await picture(page, 'import-checked')
 
   await page.getByRole('button', { name: 'Dry run' }).click()
   await page.getByText('Dry run: nothing was written.').waitFor()
   await page.getByTestId('figure-Would be created').getByText('1', { exact: true }).waitFor()
   await page.getByTestId('figure-Would be refused').getByText('1', { exact: true }).waitFor()
   expect((await client.operate(pageDevices, { appId: app.appId })).data.total).toBe(1)
-  await picture(page, 'import-tried')
 
   await page.getByRole('link', { name: 'Import now' }).click()
   // The chosen file and the result of its check are still shown.
@@ -159,11 +154,10 @@ browserTest('a file is checked, tried, imported, and tells what became of each r
   await page.getByRole('row', { name: /Import \d+: Devices Done 3 1 0 1 1/ }).waitFor()
   await page.getByRole('row', { name: /Dry run/ }).waitFor()
   await expectFramed(visited, 'Imports')
-  await picture(page, 'imports')
   expect(visited.faults).toEqual([])
 })
 
-browserTest('a foreign column is left out; refused rows are downloaded, corrected and sent again', async () => {
+longBrowserTest('a foreign column is left out; refused rows are downloaded, corrected and sent again', async () => {
   const app = await newApplication(client)
   const [good, bad] = [newSerial(), newSerial()]
   const rowOf = (serial: string, coordinates: string, name = '东门') => `${serial},${name},360102,${coordinates},x,y`
@@ -178,7 +172,6 @@ browserTest('a foreign column is left out; refused rows are downloaded, correcte
   await page.getByTitle('(skip this column)', { exact: true }).last().click()
   await page.getByText('Unknown columns: remarks2.').waitFor()
   expect(await isBlocked()).toBe(true)
-  await picture(page, 'import-leave-out')
   await page.getByRole('button', { name: 'Skip them' }).click()
   await page.getByText('Skipped: 责任人, remarks2.').waitFor()
   await expectSound(visited, 'New import')
@@ -201,33 +194,6 @@ browserTest('a foreign column is left out; refused rows are downloaded, correcte
   await page.getByTestId('figure-Created').getByText('1', { exact: true }).waitFor()
   const { data } = await client.operate(pageDevices, { appId: app.appId, deviceNo: bad })
   expect(data.list).toMatchObject([{ deviceName: '东门' }])
-  expect(visited.faults).toEqual([])
-})
-
-browserTest('a file that two encodings read asks for one; what a spreadsheet has changed is told', async () => {
-  const app = await newApplication(client)
-  const serial = newSerial()
-  const rest = ',360102,"115.9,28.7",,\r\n'
-  const text = `deviceNo,deviceName,districtCode,coordinates,,\r\n8.60123E+14,Gate${rest},,,,,\r\n${serial},@${rest}`
-  const [before = '', after = ''] = text.split('@')
-  const visited = await visit(`/console/imports/new?kind=devices&appId=${app.appId}`, { role: 'operator' })
-  const { page } = visited
-  await chooseFile(page, Buffer.concat([Buffer.from(before), Buffer.from([0xc4, 0xa3]), Buffer.from(after)]))
-  await page.getByText('This text can be read in two encodings.').waitFor()
-  await page.getByText('All columns were recognized, and none are missing.').waitFor()
-  await page.getByText('deviceNo has 8.60123E+14: a spreadsheet has shortened long numbers.').waitFor()
-  expect(await page.getByRole('button', { name: 'Import', exact: true }).isDisabled()).toBe(true)
-  await picture(page, 'import-encoding')
-  await page.getByText('GB 18030', { exact: true }).click()
-  await page
-    .getByRole('row', { name: /deviceName/ })
-    .getByText('Gate · 模')
-    .waitFor()
-  await expectSound(visited, 'New import')
-  await page.getByRole('button', { name: 'Import', exact: true }).click()
-  await page.getByText('Done', { exact: true }).waitFor()
-  const { data } = await client.operate(pageDevices, { appId: app.appId, deviceNo: serial })
-  expect(data.list).toMatchObject([{ deviceName: '模' }])
   expect(visited.faults).toEqual([])
 })
 
@@ -268,28 +234,6 @@ longBrowserTest('a column of a large file is left out while the page holds littl
   expect(visited.faults).toEqual([])
 })
 
-longBrowserTest('imports are a viewer’s to read, also on a phone in Chinese', async () => {
-  const app = await newApplication(client)
-  const file = `deviceNo,deviceName,districtCode,coordinates\nA B,x,360102,nowhere\n`
-  await send(app, file)
-  const visited = await visit(`/console/imports?appId=${app.appId}`, {
-    role: 'viewer',
-    language: 'zh',
-    viewport: narrow,
-    isDark: true,
-  })
-  const { page } = visited
-  await expectFramed(visited, '导入')
-  await picture(page, 'imports-phone')
-  expect(await page.getByRole('link', { name: '新建导入' }).count()).toBe(0)
-  await page.getByRole('link', { name: /^导入 \d+：设备$/ }).click()
-  await page.getByText('已完成', { exact: true }).waitFor()
-  await page.getByText('A B').waitFor()
-  await page.getByRole('button', { name: '下载被拒绝的行' }).waitFor()
-  await expectSound(visited, /^导入 \d+：设备$/)
-  await picture(page, 'import-phone')
-})
-
 longBrowserTest('an import that is under way is told to whoever would send another, and is cancelled', async () => {
   const app = await newApplication(client)
   const prefix = newSerial()
@@ -302,11 +246,9 @@ longBrowserTest('an import that is under way is told to whoever would send anoth
   await send(app, file)
   await page.getByText('Another import for this application is running.').waitFor()
   expect(await page.getByRole('button', { name: 'Import', exact: true }).isDisabled()).toBe(true)
-  await picture(page, 'import-under-way')
   await page.getByRole('link', { name: 'Confirm' }).click()
   await page.getByText('The import runs on the server.').waitFor()
   await expectSound(visited, /^Import \d+: Devices$/)
-  await picture(page, 'import-running')
   await page.getByRole('button', { name: 'Cancel import' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel import' }).click()
   await page.getByText('Import cancelled.').waitFor()
@@ -343,58 +285,21 @@ longBrowserTest('an exported file of each kind is changed and sent back, as it i
   expect(visited.faults).toEqual([])
 })
 
-longBrowserTest('a list is exported with its filters, as the API answers its rows', async () => {
+longBrowserTest('a list is exported with its filters, and each list has links that the service takes', async () => {
   const app = await newApplication(client)
-  const prefix = newSerial()
-  const devices = ['东门', '=1+1', 'West'].map((deviceName, index) => {
-    const { appId: _, ...device } = deviceBody(app.appId, { deviceName, deviceNo: `${prefix}-${index}` })
-    return device
-  })
-  await client.operate(createDevices, { appId: app.appId, devices })
-  const visited = await visit(`/console/devices?appId=${app.appId}&deviceNo=${prefix}&tag=&deviceName=t`, {
-    role: 'viewer',
-  })
+  for (const deviceName of ['东门', 'West']) await newDevice(app, { deviceName })
+  await newSite(app)
+  await newRule(app, 2, 'Slow')
+  const visited = await visit(`/console/devices?appId=${app.appId}&tag=&deviceName=t`, { role: 'viewer' })
   const { page } = visited
   const links = page.locator('.exports')
-  const exported = async (format: string) => {
-    await page.getByRole('button', { name: 'Export' }).click()
-    const text = await saved(page, () => links.getByRole('link', { name: format }).click())
-    await page.keyboard.press('Escape')
-    return text
-  }
   await page.getByRole('row', { name: /West/ }).waitFor()
   await page.getByRole('button', { name: 'Export' }).click()
   await links.getByText('1').waitFor()
-  await picture(page, 'export')
-  await page.keyboard.press('Escape')
-  expect((await exported('NDJSON')).trim()).toContain('"deviceName":"West"')
-  await leadTo(page, `/console/devices?appId=${app.appId}&deviceNo=${prefix}`)
-  await page.getByRole('row', { name: /东门/ }).waitFor()
-  const asked = { appId: app.appId, deviceNo: prefix }
-  const { list } = (await client.operate(pageDevices, asked)).data
-  const lines = (await exported('NDJSON')).trim().split('\n')
-  // An export also contains the time of the last report.
-  expect(lines.map((line) => JSON.parse(line))).toEqual(list.map((device) => ({ ...device, lastReportTime: null })))
-  const sheet = await exported('CSV')
-  expect(sheet).toStartWith('\ufeff')
-  expect(sheet).toContain('东门')
-  expect(sheet).toContain("'=1+1")
-  const { features } = JSON.parse(await exported('GeoJSON')) as { features: { properties: { deviceNo: string } }[] }
-  expect(features.map(({ properties }) => properties.deviceNo)).toEqual(list.map(({ deviceNo }) => deviceNo))
-  // The export link of each other list is accepted by the service.
-  await client.operate(saveSite, siteBody(app.appId))
-  const rule = {
-    appId: app.appId,
-    ruleName: 'Slow',
-    ruleType: 2,
-    periods: [{ startTime: '00:00:00', electricityPrice: '1', servicePrice: '0.5' }],
-  }
-  await client.operate(saveBillingRule, rule)
-  for (const [path, title] of [
-    ['sites', 'Sites'],
-    ['billing-rules', 'Billing rules'],
-    ['events', 'Events'],
-  ] as const) {
+  const text = await saved(page, () => links.getByRole('link', { name: 'NDJSON' }).click())
+  expect(text.trim().split('\n')).toEqual([expect.stringContaining('"deviceName":"West"')])
+  const lists = { sites: 'Sites', devices: 'Devices', 'billing-rules': 'Billing rules', events: 'Events' }
+  for (const [path, title] of Object.entries(lists)) {
     await leadTo(page, `/console/${path}?appId=${app.appId}`)
     await page.getByRole('heading', { level: 1, name: title }).waitFor()
     await page.getByRole('button', { name: 'Export' }).click()

@@ -4,7 +4,7 @@ import { createDevice } from '../../src/devices/contract.ts'
 import { createOperatorKey } from '../../src/people/operators/contract.ts'
 import { deviceBody, newApplication } from '../harness.ts'
 import { newPerson } from '../people.ts'
-import { client, longBrowserTest, newSerial, picture, visit } from './support.ts'
+import { client, longBrowserTest, newSerial, visit } from './support.ts'
 
 /** The element that has the focus, by what a screen reader says of it. */
 const focused = (page: Page) =>
@@ -202,7 +202,6 @@ describe('the focus', () => {
     expect(await all.isDisabled()).toBe(true)
     await page.keyboard.press('Enter')
     expect(await page.getByRole('dialog').count()).toBe(0)
-    await picture(page, 'selection-bar')
     const bar = page.getByRole('navigation', { name: 'Pages' })
     const heights = await bar.locator('button').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().y))
     expect(Math.max(...heights) - Math.min(...heights)).toBeLessThan(16)

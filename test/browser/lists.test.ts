@@ -1,28 +1,14 @@
 import { describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { pageDeliveries } from '../../src/deliveries/contract.ts'
-import { createDevice, createDevices } from '../../src/devices/contract.ts'
+import { createDevice } from '../../src/devices/contract.ts'
 import { savePlacement } from '../../src/devices/placement/contract.ts'
 import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { saveSite, saveSites, updateSite } from '../../src/sites/contract.ts'
-import { limits } from '../../src/vocabulary/limits.ts'
 import { deviceBody, newApplication, siteBody, type TestApplication } from '../harness.ts'
 import { newPerson } from '../people.ts'
-import { newSite } from './site-support.ts'
-import { browserTest, client, expectFramed, longBrowserTest, narrow, picture, visit } from './support.ts'
-
-/** Creates devices of an application, whose names are numbered. */
-async function newDevices(app: TestApplication, count: number): Promise<string[]> {
-  const devices = Array.from({ length: count }, (_, index) => {
-    const { appId, ...device } = deviceBody(app.appId, { deviceName: `Gate ${String(index).padStart(3, '0')}` })
-    return device
-  })
-  for (let first = 0; first < count; first += limits.batchRows) {
-    const batch = devices.slice(first, first + limits.batchRows)
-    expect((await client.call(createDevices, { devices: batch }, { token: app.token })).code).toBe(0)
-  }
-  return devices.map(({ deviceNo }) => String(deviceNo))
-}
+import { newDevices, newSite } from './records.ts'
+import { browserTest, client, expectFramed, longBrowserTest, narrow, visit } from './support.ts'
 
 /** Changes a filter of the page. */
 type Narrow = (page: Page) => Promise<void>
@@ -134,7 +120,6 @@ describe('a list', () => {
       const bar = await page.locator('.pager').boundingBox()
       const height = page.viewportSize()?.height ?? 0
       expect((bar?.y ?? height) + (bar?.height ?? 0)).toBeLessThanOrEqual(height + 1)
-      await picture(page, 'list-selection')
       await page.getByRole('button', { name: 'Next page' }).click()
       await page.getByRole('link', { name: 'Gate 024' }).waitFor()
       await page.locator('tbody input[type=checkbox]').first().check()
@@ -184,101 +169,28 @@ describe('a list', () => {
     },
   )
 
-  longBrowserTest('shows the site of each device by one request a page, at a width that has room for it', async () => {
+  longBrowserTest('has rows on a phone that are no higher than they need be, sorted by name', async () => {
     const app = await newApplication(client)
-    const serials = await newDevices(app, 20)
-    const site = await newSite(app, { siteName: 'Riverside park' })
-    for (const deviceNo of serials.slice(0, 3)) {
-      await client.call(savePlacement, { deviceNo, siteId: site.id, laneType: 1 }, { token: app.token })
-    }
-    const visited = await visit('/console/account', { role: 'viewer', viewport: { width: 1700, height: 1000 } })
-    const { page } = visited
-    const asked: string[] = []
-    page.on('request', (request) => {
-      if (request.url().includes('/placement/')) asked.push(request.url())
-    })
-    await page.goto(new URL(`/console/devices?appId=${app.appId}`, page.url()).href)
-    await page.getByRole('link', { name: 'Riverside park' }).nth(2).waitFor()
-    expect(asked).toHaveLength(1)
-    expect(visited.faults).toEqual([])
-  })
-
-  longBrowserTest(
-    'does not move while other rows are read, and a row is no higher on a phone than it need be',
-    async () => {
-      const app = await newApplication(client)
-      await newDevices(app, 45)
-      const visited = await visit(`/console/devices?appId=${app.appId}`, { role: 'operator' })
-      const { page } = visited
-      await page.getByText('45 total').waitFor()
-      await page.evaluate(() => {
-        const shifts: number[] = []
-        Object.assign(window, { shifts })
-        new PerformanceObserver((list) => {
-          for (const entry of list.getEntries()) shifts.push((entry as unknown as { value: number }).value)
-        }).observe({ type: 'layout-shift' })
-      })
-      // The response is delayed, so that the test sees what is shown meanwhile.
-      let answer = () => {}
-      await page.route('**/guard/page**', async (route) => {
-        await new Promise<void>((resolve) => {
-          answer = resolve
-        })
-        await route.continue()
-      })
-      await page.getByLabel('Name', { exact: true }).fill('Gate 0')
-      await page.waitForURL('**deviceName=Gate**')
-      await page.locator('table[aria-busy=true]').waitFor()
-      expect(await page.locator('tbody tr').count()).toBe(20)
-      answer()
-      await page.locator('table[aria-busy=false]').waitFor()
-      await page.unroute('**/guard/page**', { behavior: 'ignoreErrors' } as never).catch(() => undefined)
-      const shifts = await page.evaluate(() => (window as unknown as { shifts: number[] }).shifts)
-      expect(shifts.reduce((sum, shift) => sum + shift, 0)).toBeLessThan(0.02)
-
-      const phone = await visit(`/console/devices?appId=${app.appId}`, { role: 'operator', viewport: narrow })
-      await phone.page.getByText('45 total').waitFor()
-      const heights = await phone.page.locator('tbody tr').evaluateAll((rows) => rows.map((row) => row.clientHeight))
-      expect(Math.max(...heights)).toBeLessThanOrEqual(96)
-      // Without headings, both directions of a column are chosen by name.
-      const sort = phone.page.getByLabel('Sorted by')
-      const inAddress = (order: string) =>
-        phone.page.waitForURL(({ search }) => search.split('&').slice(1).join('&') === order)
-      const first = phone.page.locator('tbody tr [data-title]').first()
-      await sort.selectOption({ label: 'Name, ascending' })
-      await inAddress('sort=deviceName')
-      await first.filter({ hasText: 'Gate 000' }).waitFor()
-      await sort.selectOption({ label: 'Name, descending' })
-      await inAddress('sort=deviceName&order=desc')
-      await first.filter({ hasText: 'Gate 044' }).waitFor()
-      await sort.selectOption({ index: 0 })
-      await inAddress('')
-      await expectFramed(phone, 'Devices')
-      await picture(phone.page, 'list-phone')
-      expect(visited.faults).toEqual([])
-    },
-  )
-
-  longBrowserTest('breaks no word of a name in a small window', async () => {
-    const word = 'Interoperability'
-    const { appId } = await newApplication(client, { appName: `${word} of the lists` })
-    const { page, faults } = await visit('/console/applications', {
-      role: 'operator',
-      viewport: { width: 910, height: 800 },
-    })
-    await page.getByLabel('Name', { exact: true }).fill(word)
-    const cell = page.locator('tbody tr').filter({ hasText: appId }).getByText(word)
-    await cell.waitFor()
-    // A word in one piece has one rectangle.
-    const pieces = await cell.evaluate((element, length) => {
-      const range = document.createRange()
-      const text = document.createTreeWalker(element, NodeFilter.SHOW_TEXT).nextNode() as Text
-      range.setStart(text, 0)
-      range.setEnd(text, length)
-      return range.getClientRects().length
-    }, word.length)
-    expect(pieces).toBe(1)
-    expect(faults).toEqual([])
+    await newDevices(app, 45)
+    const phone = await visit(`/console/devices?appId=${app.appId}`, { role: 'operator', viewport: narrow })
+    await phone.page.getByText('45 total').waitFor()
+    const heights = await phone.page.locator('tbody tr').evaluateAll((rows) => rows.map((row) => row.clientHeight))
+    expect(Math.max(...heights)).toBeLessThanOrEqual(96)
+    // Without headings, both directions of a column are chosen by name.
+    const sort = phone.page.getByLabel('Sorted by')
+    const inAddress = (order: string) =>
+      phone.page.waitForURL(({ search }) => search.split('&').slice(1).join('&') === order)
+    const first = phone.page.locator('tbody tr [data-title]').first()
+    await sort.selectOption({ label: 'Name, ascending' })
+    await inAddress('sort=deviceName')
+    await first.filter({ hasText: 'Gate 000' }).waitFor()
+    await sort.selectOption({ label: 'Name, descending' })
+    await inAddress('sort=deviceName&order=desc')
+    await first.filter({ hasText: 'Gate 044' }).waitFor()
+    await sort.selectOption({ index: 0 })
+    await inAddress('')
+    await expectFramed(phone, 'Devices')
+    expect(phone.faults).toEqual([])
   })
 
   longBrowserTest('opens its calendars and its divisions on the screen of a phone', async () => {
@@ -291,7 +203,6 @@ describe('a list', () => {
       await Bun.sleep(300)
       const box = await page.locator(popup).first().boundingBox()
       if (box === null) throw new Error(`${popup} has no box`)
-      await picture(page, `phone${popup}`)
       return [box.x >= 0, box.y >= 0, box.x + box.width <= narrow.width, box.y + box.height <= narrow.height]
     }
     const isInside = [true, true, true, true]

@@ -1,19 +1,7 @@
 import { describe, expect } from 'bun:test'
-import { importDeviceInventory, pageDeviceInventory } from '../../src/devices/inventory/contract.ts'
+import { pageDeviceInventory } from '../../src/devices/inventory/contract.ts'
 import { pageDeviceModels, saveDeviceModel } from '../../src/devices/models/contract.ts'
-import {
-  browserTest,
-  client,
-  expectFramed,
-  expectSound,
-  expectSoundInBothShades,
-  leadTo,
-  longBrowserTest,
-  narrow,
-  newSerial,
-  picture,
-  visit,
-} from './support.ts'
+import { browserTest, client, expectSound, longBrowserTest, newSerial, visit } from './support.ts'
 
 const title = 'Models and inventory'
 
@@ -51,7 +39,6 @@ describe('models', () => {
     await dialog.getByLabel('Serial prefix').fill(longer)
     await dialog.getByLabel('Picture URL').fill(dot)
     await expectSound(visited, title)
-    await picture(page, 'model-form')
     await dialog.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('row', { name: /Longer gate/ }).waitFor()
     await page.getByRole('img', { name: 'Picture of Longer gate' }).waitFor()
@@ -65,32 +52,6 @@ describe('models', () => {
     await page.getByRole('row', { name: /Taken gate/ }).waitFor({ state: 'detached' })
     expect(await modelsOf(taken.serialPrefix)).toEqual(['Longest gate'])
     expect(visited.faults).toEqual([])
-  })
-
-  longBrowserTest('are a viewer’s to read', async () => {
-    const model = await newModel({ productPictureUrl: dot, deviceTypeName: 'Barrier' })
-    const broken = await newModel({
-      serialPrefix: `${model.serialPrefix}-2`,
-      productPictureUrl: '/console/no-such-picture',
-    })
-    const visited = await visit(`/console/models?serialPrefix=${model.serialPrefix}`, { role: 'viewer' })
-    const { page } = visited
-    await page.getByRole('row', { name: new RegExp(broken.modelName) }).waitFor()
-    await page.getByRole('img', { name: `Picture of ${model.modelName}` }).waitFor()
-    await page.getByRole('img', { name: 'Couldn’t load the picture' }).waitFor()
-    await expectSoundInBothShades(visited, title, 'models')
-    expect(await page.getByRole('button', { name: /^(New model|Edit|Delete)/ }).count()).toBe(0)
-  })
-
-  longBrowserTest('fit a phone, in Chinese, also where none fits the filter', async () => {
-    const visited = await visit(`/console/models?serialPrefix=${newSerial()}`, {
-      role: 'admin',
-      language: 'zh',
-      viewport: narrow,
-    })
-    await visited.page.getByText('没有符合筛选条件的数据。').waitFor()
-    await expectFramed(visited, '型号与库存')
-    await picture(visited.page, 'models-phone')
   })
 })
 
@@ -116,7 +77,6 @@ describe('the inventory', () => {
       .getByText(`${prefix}-2`)
       .waitFor()
     await expectSound(visited, title)
-    await picture(page, 'inventory-add')
     expect(await inventoryOf(prefix)).toEqual([])
     await text.fill(`序列号\n${prefix}-1\n${prefix}-2`)
     await dialog.getByRole('button', { name: 'Add (2)' }).click()
@@ -130,19 +90,5 @@ describe('the inventory', () => {
     await page.getByRole('link', { name: 'Models', exact: true }).click()
     await page.waitForURL('**/console/models')
     expect(visited.faults).toEqual([])
-  })
-
-  longBrowserTest('is a viewer’s to read', async () => {
-    const { modelName } = await newModel()
-    const deviceNo = newSerial('INV')
-    await client.operate(importDeviceInventory, { entries: [{ deviceNo, modelName }] })
-    const visited = await visit('/console/models', { role: 'viewer', isDark: true })
-    const { page } = visited
-    await leadTo(page, `/console/models?tab=inventory&deviceNo=${deviceNo}`)
-    await page.getByRole('row', { name: new RegExp(deviceNo) }).waitFor()
-    await expectFramed(visited, title)
-    await picture(page, 'inventory-dark')
-    expect(await page.getByRole('button', { name: /^(Add|Delete)/ }).count()).toBe(0)
-    expect(await page.getByRole('link', { name: 'Import a file' }).count()).toBe(0)
   })
 })

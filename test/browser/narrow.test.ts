@@ -2,10 +2,9 @@ import { describe, expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createDevice } from '../../src/devices/contract.ts'
-import { atScale } from '../faults/support.ts'
 import { deviceBody, newApplication, newSerial } from '../harness.ts'
-import { newRule, newSite } from './site-support.ts'
-import { browserTest, client, picture, visit, whatIsWider } from './support.ts'
+import { newRule, newSite } from './records.ts'
+import { client, longBrowserTest, picture, visit, whatIsWider } from './support.ts'
 
 /** A name in one word, as long as the service takes. */
 const longName = 'Ladestationsbetreibergesellschaftsvertretungsbevollmaechtigtenbuero'.slice(0, 64)
@@ -30,9 +29,8 @@ async function addresses(): Promise<string[]> {
 
 let prepared: Promise<string[]> | undefined
 
-// Chinese words are shorter: they are in the long run only.
-describe.each(atScale<('en' | 'zh')[]>(['en'], ['en', 'zh']))('in %s', (language) => {
-  browserTest('no page is wider than a window of 320 or 361 px', async () => {
+describe.each(['en', 'zh'] as const)('in %s', (language) => {
+  longBrowserTest('no page is wider than a window of 320 or 361 px', async () => {
     prepared ??= addresses()
     const paths = await prepared
     const { page } = await visit('/console', {

@@ -1,19 +1,9 @@
 import { describe, expect } from 'bun:test'
 import { pageDevices } from '../../src/devices/contract.ts'
 import { newApplication, takeOffline } from '../harness.ts'
-import { look, newDevice } from './device-support.ts'
 import { Hand } from './hand.ts'
-import {
-  browserTest,
-  client,
-  expectSound,
-  leadTo,
-  longBrowserTest,
-  loseAnswer,
-  newSerial,
-  picture,
-  visit,
-} from './support.ts'
+import { look, newDevice } from './records.ts'
+import { browserTest, client, expectSound, leadTo, longBrowserTest, loseAnswer, newSerial, visit } from './support.ts'
 
 describe('a new device', () => {
   browserTest('is registered, after swapped coordinates and a foreign serial number were put right', async () => {
@@ -31,7 +21,6 @@ describe('a new device', () => {
     await page.getByText('Did you mean 115.899918,28.676493?').waitFor()
     await page.getByText('北京市').first().waitFor()
     await expectSound(visited, 'New device')
-    await picture(page, 'device-new')
     await page.getByRole('button', { name: 'Swap' }).click()
     expect(await page.getByLabel('Coordinates').inputValue()).toBe('115.899918,28.676493')
     await page.getByRole('button', { name: 'Use the district’s province and city' }).click()
@@ -39,7 +28,6 @@ describe('a new device', () => {
     await page.getByRole('alert').getByText('Error 20013').waitFor()
     await page.getByText('Check the serial number.').waitFor()
     expect(await page.locator('main').textContent()).not.toContain(other.appId)
-    await picture(page, 'device-new-refused')
     // The entered values are still in the form.
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('North gate')
     const deviceNo = newSerial()
@@ -52,7 +40,7 @@ describe('a new device', () => {
     expect((await look(other.appId, foreign.deviceNo)).code).toBe(0)
   })
 
-  browserTest('takes the document’s defaults, and is explained what it lacks', async () => {
+  longBrowserTest('takes the document’s defaults, and is explained what it lacks', async () => {
     const app = await newApplication(client)
     const visited = await visit(`/console/devices/new?appId=${app.appId}`, { role: 'developer', appIds: [app.appId] })
     const { page } = visited
@@ -95,7 +83,6 @@ describe('a new device', () => {
     await new Hand(page).find(division, '濂溪区')
     expect(await codes()).toBe('360000 360400 360402')
     await expectSound(visited, 'New device')
-    await picture(page, 'device-division')
     await page.getByRole('link', { name: 'Multiple devices' }).click()
     await page.getByLabel('Devices', { exact: true }).fill('SN-1')
     // Both forms keep what was entered while the other is shown.
@@ -125,16 +112,13 @@ describe('a new device', () => {
     ]
     await page.getByLabel('Devices', { exact: true }).fill(text.join('\n'))
     await page.getByText('Unknown columns were skipped: colour.').waitFor()
-    await picture(page, 'several-text')
     await page.getByRole('button', { name: 'Preview' }).click()
     await page.getByRole('button', { name: 'Swap all' }).click()
     await page.getByText('Invalid (1)').waitFor()
     await expectSound(visited, 'New device')
-    await picture(page, 'several-table')
     await page.getByRole('button', { name: 'Create 3 devices' }).click()
     await page.getByText('Created (2)').waitFor()
     await page.getByText('(20013)').waitFor()
-    await picture(page, 'several-outcomes')
     await page.getByRole('button', { name: 'Copy refused rows' }).click()
     expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(foreign.deviceNo)
     await page.getByRole('button', { name: 'Edit 2' }).click()

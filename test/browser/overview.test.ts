@@ -3,17 +3,7 @@ import { createDevice } from '../../src/devices/contract.ts'
 import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { deviceBody, newApplication, siteBody } from '../harness.ts'
-import {
-  browserTest,
-  client,
-  expectFramed,
-  expectSound,
-  expectSoundInBothShades,
-  longBrowserTest,
-  narrow,
-  picture,
-  visit,
-} from './support.ts'
+import { browserTest, client, expectSoundInBothShades, longBrowserTest, visit } from './support.ts'
 
 describe('overview', () => {
   browserTest('shows the platform at a glance, light and dark', async () => {
@@ -48,7 +38,7 @@ describe('overview', () => {
     await page.getByRole('row').nth(1).waitFor()
   })
 
-  browserTest('leads to all of each kind that asks for attention, of which it shows a part', async () => {
+  longBrowserTest('leads to all of each kind that asks for attention, of which it shows a part', async () => {
     const visited = await visit('/console/sites', { role: 'admin' })
     const { page } = visited
     const finding = (code: string, place: number, more: object = {}) => {
@@ -88,21 +78,10 @@ describe('overview', () => {
       ['Devices that are offline and faulty', '/console/devices?status=2&onlineStatus=2&isPlaced=true'],
     ])
     await expectSoundInBothShades(visited, 'Overview', 'overview-attention')
-    await rest.last().scrollIntoViewIfNeeded()
-    await picture(page, 'overview-attention-rest')
     await page.unroute('**/overview/detail')
   })
 
-  longBrowserTest('fits a phone, in Chinese', async () => {
-    const visited = await visit('/console', { role: 'admin', language: 'zh', viewport: narrow })
-    await expectFramed(visited, '概览')
-    await picture(visited.page, 'overview-phone')
-    await visited.page.getByRole('button', { name: '菜单' }).click()
-    await visited.page.getByRole('link', { name: '账号与密钥' }).click()
-    await visited.page.waitForURL('**/console/people')
-  })
-
-  longBrowserTest('tells those who run the service what it stands on, in both languages', async () => {
+  longBrowserTest('tells those who run the service what it stands on, and admins its settings', async () => {
     const visited = await visit('/console', { role: 'admin' })
     const { page } = visited
     await page.getByRole('navigation', { name: 'Menu' }).getByRole('link', { name: 'Service' }).click()
@@ -112,21 +91,8 @@ describe('overview', () => {
     await page.getByRole('button', { name: /^All \d+ settings$/ }).click()
     await page.getByRole('cell', { name: 'FORECOURT_TIME_ZONE', exact: true }).waitFor()
     await expectSoundInBothShades(visited, 'Service', 'service')
-
-    const inChinese = await visit('/console/service', { role: 'operator', language: 'zh', viewport: narrow })
-    await inChinese.page.getByText(/^PostgreSQL \d+\S*，响应时间 \d+ 毫秒。$/).waitFor()
-    expect(await inChinese.page.getByText('FORECOURT_TIME_ZONE').count()).toBe(0)
-    await expectSound(inChinese, '服务')
-    await picture(inChinese.page, 'service-phone')
-  })
-
-  longBrowserTest('leads a developer to their applications, and offers no more than their role may', async () => {
-    const { appId } = await newApplication(client)
-    const visited = await visit('/console', { role: 'developer', appIds: [appId] })
-    await visited.page.waitForURL('**/console/applications')
-    for (const name of ['Overview', 'Accounts and keys', 'Models and inventory']) {
-      expect(await visited.page.getByRole('link', { name }).count()).toBe(0)
-    }
-    expect(visited.faults).toEqual([])
+    const operator = await visit('/console/service', { role: 'operator' })
+    await operator.page.getByText(/^PostgreSQL \d/).waitFor()
+    expect(await operator.page.getByText('FORECOURT_TIME_ZONE').count()).toBe(0)
   })
 })

@@ -6,8 +6,8 @@ import { getDevice } from '../../src/devices/contract.ts'
 import { saveSite, saveSites } from '../../src/sites/contract.ts'
 import { becomesTrue, embeddedConnection, withSql } from '../faults/support.ts'
 import { Client, newApplication, projectFolder, type Service, siteBody, startService } from '../harness.ts'
-import { newGenerator, newPassword, newPerson, signIn } from '../people.ts'
-import { expectFramed, leadTo, longBrowserTest, newSerial, picture, visit } from './support.ts'
+import { newPassword } from '../people.ts'
+import { expectFramed, leadTo, longBrowserTest, newSerial, visit } from './support.ts'
 
 // Tests that the shared service cannot run: they need other settings, or a single admin.
 
@@ -55,28 +55,6 @@ async function callbacksFail({ dataDir }: Service): Promise<void> {
 
 describe('a service of its own', () => {
   longBrowserTest(
-    'that cannot reach a receiver names it where something asks for attention, since when and why',
-    async () => {
-      const service = await startOwn({ FORECOURT_PRIVATE_CALLBACKS: 'allow' })
-      const through = new Client(service)
-      // No process listens on this port.
-      const thirdPartyConfig = { operatorName: 'Operator', callbackUrl: 'http://127.0.0.1:1/callback' }
-      const { appId, token } = await newApplication(through, { thirdPartyConfig })
-      for (let made = 0; made < 4; made++) await through.call(saveSite, siteBody(appId), { token })
-      await callbacksFail(service)
-      const visited = await visit('/console', { role: 'viewer', through })
-      const row = visited.page.locator('#troubles').getByRole('row').filter({ hasText: 'All delivery attempts since' })
-      await row
-        .getByText(/All delivery attempts since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d failed: \S/)
-        .waitFor({ timeout: 15_000 })
-      await picture(visited.page, 'overview-failing')
-      await row.getByRole('link', { name: /All delivery attempts/ }).click()
-      await visited.page.waitForURL(`**/console/applications/${appId}**`)
-      expect(visited.faults).toEqual([])
-    },
-  )
-
-  longBrowserTest(
     'counts anew at the first look after a pause, and leads to the sites that have no device',
     async () => {
       const service = await startOwn({})
@@ -101,7 +79,6 @@ describe('a service of its own', () => {
       // The first numbers that are shown are the new ones.
       await figure('Sites').getByText(/^\d/).first().waitFor()
       expect(await figure('Sites').innerText()).toContain('40')
-      await picture(page, 'overview-after-a-pause')
       await page.getByRole('link', { name: '40' }).first().click()
       await page.getByText('40 total').waitFor()
       expect(new URL(page.url()).searchParams.get('hasDevices')).toBe('false')
@@ -134,14 +111,11 @@ describe('a service of its own', () => {
       .getByText(/^自 [-\d]+ [:\d]+ 起每次投递都失败：连接被拒绝（ECONNREFUSED）$/)
       .waitFor({ timeout: 20_000 })
     await troubles.getByText(/在第 12 行停止：发起者不能再继续，应用已被冻结/).waitFor()
-    await picture(page, 'overview-reasons')
     await leadTo(page, `/console/imports/${lost}`)
     await page.getByText(/在第 12 行停止：.*应用已被冻结（10005）/).waitFor()
-    await picture(page, 'import-failed')
     await leadTo(page, `/console/acts/${failed}`)
     await page.getByText(/在 SN-7 处停止：连续 \d+ 次尝试失败（PostgresError）/).waitFor()
     await page.getByText('序列号 = SN，在线状态 = 离线').waitFor()
-    await picture(page, 'act-failed')
     await leadTo(page, `/console/deliveries?appId=${appId}`)
     await page.getByRole('cell', { name: '连接被拒绝（ECONNREFUSED）' }).first().waitFor()
     await page
@@ -149,7 +123,6 @@ describe('a service of its own', () => {
       .first()
       .click()
     await page.getByRole('dialog').getByText('连接被拒绝（ECONNREFUSED）').first().waitFor()
-    await picture(page, 'delivery-reason')
     for (const english of ['the connection failed', 'The import stopped', 'The act stopped']) {
       expect(await page.getByText(english).count()).toBe(0)
     }
@@ -177,42 +150,6 @@ describe('a service of its own', () => {
     },
   )
 
-  longBrowserTest('says on each page that there is nothing yet', async () => {
-    const through = new Client(await startOwn({}))
-    const visited = await visit('/console', { role: 'admin', through })
-    const { page } = visited
-    await page.getByText('No backup has been taken yet.').waitFor()
-    await page.getByText('No records created and no requests refused in the last 24 hours.').waitFor()
-    await page.getByRole('link', { name: 'Account created' }).waitFor()
-    await expectFramed(visited, 'Overview')
-    await picture(page, 'overview-empty')
-    const menu = page.getByRole('navigation', { name: 'Menu' })
-    const goes = async (title: string, words: string | RegExp) => {
-      await menu.getByRole('link', { name: title }).click()
-      await page.getByText(words).waitFor()
-      await expectFramed(visited, title)
-    }
-    // The first start creates one application and its billing rules. With a single application, the pages need no
-    // choice of application.
-    await goes('Applications', 'demo')
-    await goes('Sites', 'No sites yet.')
-    await goes('Devices', 'No devices yet.')
-    await goes('Billing rules', '3 total')
-    await goes('Models and inventory', /^No device models yet\./)
-    await page.getByRole('link', { name: 'Inventory', exact: true }).click()
-    await page.getByText('The inventory is empty.').waitFor()
-    await goes('Imports', 'No imports in the last 7 days.')
-    await goes('Deliveries', 'No deliveries yet.')
-    await goes('Refused requests', 'No refused requests.')
-    // The signed-in person's account exists, and its creation is an event.
-    await goes('Events', 'Account created')
-    await goes('Accounts and keys', '1 total')
-    await page.getByRole('link', { name: 'Keys', exact: true }).click()
-    await page.getByText(/^No keys yet\./).waitFor()
-    await expectFramed(visited, 'Accounts and keys')
-    await picture(page, 'keys-empty')
-  })
-
   longBrowserTest('draws the base map that it is set to, from there and from nowhere else', async () => {
     const through = new Client(await startOfOtherSettings())
     const app = await newApplication(through)
@@ -225,7 +162,6 @@ describe('a service of its own', () => {
     for (const path of tilesAsked) expect(path).toMatch(/^\/base\/\d+\/\d+\/\d+\.png$/)
     expect(await visited.page.locator('.map-name').count()).toBe(0)
     await expectFramed(visited, 'Sites')
-    await picture(visited.page, 'sites-tiles')
   })
 
   longBrowserTest('keeps its only admin, who set the account up by the link of the first start', async () => {
@@ -250,40 +186,4 @@ describe('a service of its own', () => {
     await page.getByRole('row').filter({ hasText: name }).getByText('Active').waitFor()
     expect(faults).toEqual([])
   })
-
-  longBrowserTest(
-    'asks for a code at sign-in, and for a proof where an act wants one, and then does the act',
-    async () => {
-      const through = new Client(await startOwn({ FORECOURT_CONFIRM_SECONDS: '1' }))
-      const person = await newPerson(through, 'admin')
-      const { recoveryCodes } = await newGenerator(through, await signIn(through, person))
-      const { page, faults } = await visit('/console/people', { through })
-      await page.getByLabel('Name').fill(person.name)
-      await page.getByLabel('Password').fill(person.password)
-      await page.getByRole('button', { name: 'Sign in' }).click()
-      // The right password of an account with a factor is no fault: the field of its code is added.
-      await page.getByLabel(/^Verification code/).fill('000000')
-      await page.getByRole('button', { name: 'Sign in' }).click()
-      await page.getByRole('alert').getByText('Error 10033').waitFor()
-      await page.getByLabel(/^Verification code/).fill(String(recoveryCodes[0]))
-      await page.getByRole('button', { name: 'Sign in' }).click()
-      // The proof of the sign-in lasts a second.
-      const name = newSerial('proven')
-      await page.getByRole('button', { name: 'New account' }).click()
-      await page.getByRole('dialog').getByLabel('Name').fill(name)
-      await Bun.sleep(1_100)
-      await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click()
-      const proof = page.getByRole('dialog', { name: 'Confirm it’s you' })
-      await proof.getByLabel('Password').fill('not the password')
-      await proof.getByLabel(/^Verification code/).fill('000000')
-      await proof.getByRole('button', { name: 'Confirm' }).click()
-      await proof.getByText('Error 10031').waitFor()
-      await proof.getByLabel('Password').fill(person.password)
-      await proof.getByLabel(/^Verification code/).fill(String(recoveryCodes[1]))
-      await picture(page, 'proof')
-      await proof.getByRole('button', { name: 'Confirm' }).click()
-      await page.getByRole('row').filter({ hasText: name }).waitFor()
-      expect(faults).toEqual([])
-    },
-  )
 })

@@ -1,10 +1,10 @@
 import { describe, expect } from 'bun:test'
 import { getBillingRule, updateBillingRule } from '../../src/billing-rules/contract.ts'
-import { pagePriceChanges, schedulePriceChange, undoPriceChange } from '../../src/sites/price-changes/contract.ts'
+import { pagePriceChanges, schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
 import { becomesTrue } from '../faults/support.ts'
 import { newApplication, type TestApplication } from '../harness.ts'
 import { Hand } from './hand.ts'
-import { newRule, newSite } from './site-support.ts'
+import { newRule, newSite } from './records.ts'
 import {
   browserTest,
   client,
@@ -14,7 +14,6 @@ import {
   longBrowserTest,
   narrow,
   newSerial,
-  picture,
   visit,
 } from './support.ts'
 
@@ -51,7 +50,6 @@ describe('prices from a date on', () => {
       await page.getByRole('region', { name: 'Old and new prices' }).getByText('1.25 yuan/kWh').waitFor()
       await page.getByText('Sites affected: 1.').waitFor()
       await expectSound(visited, `Schedule a price change: ${name}`)
-      await picture(page, 'prices-new')
       await hand.press('Schedule')
       await page.getByText(/^in \d+ (h|min) \d+ (min|s)$/).waitFor()
       expect(hand.clicks).toBeLessThanOrEqual(mostClicks)
@@ -62,7 +60,6 @@ describe('prices from a date on', () => {
         electricityPrice: '0.6',
       })
       await expectSound(visited, name)
-      await picture(page, 'rule-line')
 
       // Lists mark the rule, and the site that names it.
       await hand.go('Billing rules')
@@ -111,7 +108,6 @@ describe('prices from a date on', () => {
     await hand.press('Count matches', dialog)
     await dialog.getByText('2 sites get other rules.').waitFor()
     await expectSound(visited, 'Sites')
-    await picture(page, 'other-rules')
     await hand.press('Schedule for 2 sites', dialog)
     await page.getByText('Price change scheduled.').waitFor()
     expect(hand.clicks).toBeLessThanOrEqual(mostClicks)
@@ -125,14 +121,11 @@ describe('prices from a date on', () => {
     await page.getByText(`From ${change?.effectiveTime}`).waitFor()
     await page.getByText(/^in \d d \d+ h$/).waitFor()
     await expectSound(visited, sites[0]?.siteName ?? '')
-    await page.getByText('Rule changes at this site').scrollIntoViewIfNeeded()
-    await picture(page, 'site-prices')
     await leadTo(page, `/console/price-changes?appId=${app.appId}`)
     expect(await page.getByRole('link', { name: 'Rules at 2 sites' }).getAttribute('href')).toBe(
       `/console/sites?appId=${app.appId}&billingRuleId=${rule}`,
     )
     await expectSound(visited, 'Price changes')
-    await picture(page, 'price-changes')
     expect(visited.faults).toEqual([])
   })
 
@@ -151,7 +144,6 @@ describe('prices from a date on', () => {
     await hand.press(/^Undo the price change of /)
     const dialog = page.getByRole('dialog')
     await dialog.getByText('1 period per day, 1.00 yuan/kWh').waitFor()
-    await picture(page, 'price-undo')
     await hand.press('Undo', dialog)
     await page.getByText('Previous prices restored.').waitFor()
     expect(hand.clicks).toBeLessThanOrEqual(mostClicks)
@@ -181,17 +173,14 @@ describe('prices from a date on', () => {
       await dialog.waitFor({ state: 'hidden' })
       await page.getByText('改错了').waitFor()
       await expectFramed(visited, 'Line')
-      await picture(page, 'rule-line-phone')
       const [undo, change] = await changesOf(app)
       expect(undo).toMatchObject({ undoOf: change?.id, status: 2 })
       await leadTo(page, `/console/billing-rules/${app.appId}/${id}/prices`)
       await page.getByRole('button', { name: '下周一' }).waitFor()
       await expectFramed(visited, '定时调价：Line')
-      await picture(page, 'prices-new-phone')
       await leadTo(page, `/console/price-changes?appId=${app.appId}`)
       await page.getByText(`撤销调价 ${change?.id}`).waitFor()
       await expectFramed(visited, '调价')
-      await picture(page, 'price-changes-phone')
       expect(visited.faults).toEqual([])
     },
   )
@@ -214,24 +203,6 @@ describe('prices from a date on', () => {
     await page.reload()
     await page.locator('.price-line-held').nth(1).waitFor()
     expect(await offers.count()).toBe(0)
-    expect(visited.faults).toEqual([])
-  })
-
-  longBrowserTest('what was undone already is refused, and the dialog says so', async () => {
-    const app = await newApplication(client, { appName: newSerial('Twice') })
-    const id = await newRule(app, 1, 'Twice')
-    const effectiveTime = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 1_000).toISOString()
-    const periods = [{ startTime: '00:00:00', electricityPrice: '0.9', servicePrice: '0.4' }]
-    const input = { appId: app.appId, billingRuleId: id, effectiveTime, periods }
-    const { data: change } = await client.operate(schedulePriceChange, input)
-    const visited = await visit(`/console/price-changes?appId=${app.appId}`, { role: 'operator' })
-    const { page } = visited
-    await page.getByRole('button', { name: /^Undo the price change of / }).click()
-    await client.operate(undoPriceChange, { appId: app.appId, id: change.id ?? 0, reason: 'First' })
-    const dialog = page.getByRole('dialog')
-    await dialog.getByLabel('Reason').fill('Second')
-    await dialog.getByRole('button', { name: 'Undo' }).click()
-    await dialog.getByText('40006').waitFor()
     expect(visited.faults).toEqual([])
   })
 })

@@ -7,25 +7,21 @@ import { streamEvents } from '../../src/events/contract.ts'
 import { getSite, pageSites, saveSite } from '../../src/sites/contract.ts'
 import { isLong } from '../faults/support.ts'
 import { newApplication, siteBody } from '../harness.ts'
-import { browserTest, client, expectFramed, expectSound, longBrowserTest, narrow, picture, visit } from './support.ts'
+import { browserTest, client, expectFramed, expectSound, longBrowserTest, narrow, visit } from './support.ts'
 
 longBrowserTest('the guides can be read, in the light, in the dark and on a phone', async () => {
   const visited = await visit('/docs', { language: 'zh' })
   const { page } = visited
   await expectSound(visited, 'Forecourt 开发者文档')
-  await picture(page, 'guides-index')
   await page.getByRole('link', { name: '快速开始' }).first().click()
   await expectSound(visited, '快速开始')
-  await picture(page, 'guides-quick-start')
   await page.getByRole('link', { name: 'English' }).click()
   await page.getByRole('link', { name: 'Errors', exact: true }).first().click()
   await expectSound(visited, 'Errors')
-  await picture(page, 'guides-errors')
   await page.emulateMedia({ colorScheme: 'dark' })
   await expectSound(visited, 'Errors')
   await page.setViewportSize(narrow)
   await expectSound(visited, 'Errors')
-  await picture(page, 'guides-errors-phone-dark')
 })
 
 browserTest('the documents are searched by the keyboard, and their code is copied', async () => {
@@ -40,7 +36,6 @@ browserTest('the documents are searched by the keyboard, and their code is copie
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('ArrowUp')
-  await picture(page, 'documents-search')
   await page.getByRole('link', { name: /Unbind devices/ }).click()
   // The search result opens with its section unfolded.
   await page.getByText('unbindDevices', { exact: true }).waitFor()
@@ -80,7 +75,6 @@ browserTest('the API reference leads to an operation, and tries it with a token,
   // The page has thousands of elements, and a check of each takes half a minute.
   if (isLong) await expectSound(visited, 'API reference for integrators')
   else await expectFramed(visited, 'API reference for integrators')
-  await picture(page, 'reference')
   const send = form.getByRole('button', { name: 'Send' })
   const token = form.getByRole('textbox', { name: 'Access token or operator key' })
   const body = form.getByRole('textbox', { name: 'Body (JSON)' })
@@ -119,14 +113,11 @@ browserTest('the API reference leads to an operation, and tries it with a token,
   await list.getByRole('button', { name: 'Send' }).click()
   await list.getByText('"totalIsExact": true').waitFor()
   expect(await list.getByRole('region', { name: 'Response' }).textContent()).toContain('"total": 1,')
-  await picture(page, 'reference-tried')
   await page.setViewportSize({ width: 320, height: 700 })
   await expectFramed(visited, 'API reference for integrators')
-  await page.emulateMedia({ colorScheme: 'dark' })
-  await picture(page, 'reference-phone-dark')
 })
 
-browserTest('the API reference tries a file, a stream and a service that is gone', async () => {
+longBrowserTest('the API reference tries a file, a stream and a service that is gone', async () => {
   const app = await newApplication(client)
   const { page } = await visit('/docs/en')
   const upload = await tryIt(page, createImport)

@@ -31,78 +31,41 @@ interface PageOfConsole {
   makes?: { button: string; by: Operation }
 }
 
-const pages: PageOfConsole[] = [
-  { title: 'Overview', path: '', reads: getOverview },
-  {
-    title: 'Applications',
-    path: 'applications',
-    reads: pageApplications,
-    makes: { button: 'New application', by: createApplication },
-  },
-  {
-    title: 'Sites',
-    path: 'sites',
-    reads: pageSites,
-    empty: 'No sites yet.',
-    makes: { button: 'New site', by: saveSite },
-  },
-  {
-    title: 'Devices',
-    path: 'devices',
-    reads: pageDevices,
-    empty: 'No devices yet.',
-    makes: { button: 'New device', by: createDevice },
-  },
-  {
-    title: 'Billing rules',
-    path: 'billing-rules',
-    reads: pageBillingRules,
+const entry = (title: string, path: string, reads: Operation, more: Partial<PageOfConsole> = {}): PageOfConsole => ({
+  ...{ title, path, reads },
+  ...more,
+})
+const offering = (button: string, by: Operation) => ({ makes: { button, by } })
+
+const pages = [
+  entry('Overview', '', getOverview),
+  entry('Applications', 'applications', pageApplications, offering('New application', createApplication)),
+  entry('Sites', 'sites', pageSites, { empty: 'No sites yet.', ...offering('New site', saveSite) }),
+  entry('Devices', 'devices', pageDevices, { empty: 'No devices yet.', ...offering('New device', createDevice) }),
+  entry('Billing rules', 'billing-rules', pageBillingRules, {
     empty: 'No billing rules yet.',
-    makes: { button: 'New billing rule', by: saveBillingRule },
-  },
-  {
-    title: 'Models and inventory',
-    path: 'models',
-    reads: pageDeviceModels,
-    makes: { button: 'New model', by: saveDeviceModel },
-  },
-  {
-    title: 'Regions',
-    path: 'regions',
-    reads: pageRegions,
-    makes: { button: 'Add region', by: saveRegion },
-  },
-  {
-    title: 'Imports',
-    path: 'imports',
-    reads: pageImports,
+    ...offering('New billing rule', saveBillingRule),
+  }),
+  entry('Models and inventory', 'models', pageDeviceModels, offering('New model', saveDeviceModel)),
+  entry('Regions', 'regions', pageRegions, offering('Add region', saveRegion)),
+  entry('Imports', 'imports', pageImports, {
     empty: 'No imports in the last 7 days.',
-    makes: { button: 'New import', by: createImport },
-  },
-  { title: 'Bulk actions', path: 'acts', reads: pageActs, empty: 'No bulk actions in the last 7 days.' },
-  { title: 'Events', path: 'events', reads: pageEvents },
-  {
-    title: 'Deliveries',
-    path: 'deliveries',
-    reads: pageDeliveries,
-    empty: 'No deliveries yet.',
-  },
-  { title: 'Refused requests', path: 'refusals', reads: pageRefusals, empty: 'No refused requests.' },
-  {
-    title: 'Accounts and keys',
-    path: 'people',
-    reads: pageOperators,
-    makes: { button: 'New account', by: createOperator },
-  },
-  { title: 'Service', path: 'service', reads: getServiceDetail },
+    ...offering('New import', createImport),
+  }),
+  entry('Bulk actions', 'acts', pageActs, { empty: 'No bulk actions in the last 7 days.' }),
+  entry('Events', 'events', pageEvents),
+  entry('Deliveries', 'deliveries', pageDeliveries, { empty: 'No deliveries yet.' }),
+  entry('Refused requests', 'refusals', pageRefusals, { empty: 'No refused requests.' }),
+  entry('Accounts and keys', 'people', pageOperators, offering('New account', createOperator)),
+  entry('Service', 'service', getServiceDetail),
 ]
 
 /** Forms open only for the roles that may submit them. */
-const forms: PageOfConsole[] = [
-  { path: 'sites/new', title: 'New site', reads: saveSite },
-  { path: 'devices/new', title: 'New device', reads: createDevice },
-  { path: 'billing-rules/new', title: 'New billing rule', reads: saveBillingRule },
-  { path: 'imports/new', title: 'New import', reads: createImport },
+const forms = [
+  entry('New site', 'sites/new', saveSite),
+  entry('New device', 'devices/new', createDevice),
+  entry('New billing rule', 'billing-rules/new', saveBillingRule),
+  entry('New import', 'imports/new', createImport),
 ]
 
 /** The button or link that opens a form. */
@@ -140,9 +103,12 @@ describe.each(atScale<readonly Role[]>(['admin', 'developer'], everyRole))('the 
       else expect(await wayTo(page, makes.button).count()).toBe(0)
     }
     for (const { path, title } of [...pages, ...forms].filter(({ reads }) => !rolesOf(reads).includes(role))) {
-      // A role that may not see the overview is redirected to the applications.
-      if (path === '') continue
       await leadTo(page, `/console/${path}`)
+      // A role that may not see the overview is redirected to the applications.
+      if (path === '') {
+        await expectFramed(visited, 'Applications')
+        continue
+      }
       await page.getByText('Your role doesn’t have access to this.').waitFor()
       expect(await page.locator('nav.parts').count()).toBe(0)
       await expectFramed(visited, title)

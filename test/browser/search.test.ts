@@ -1,11 +1,10 @@
 import { describe, expect } from 'bun:test'
-import type { Locator, Page } from 'playwright-core'
 import { createDevice } from '../../src/devices/contract.ts'
 import { pageViews } from '../../src/people/views/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { becomesTrue, isLong } from '../faults/support.ts'
 import { deviceBody, newApplication, siteBody } from '../harness.ts'
-import { browserTest, client, expectAccessible, longBrowserTest, newSerial, picture, visit } from './support.ts'
+import { browserTest, client, expectAccessible, longBrowserTest, newSerial, visit } from './support.ts'
 
 /** An application with a device and a site that have one word in their names. */
 async function named() {
@@ -37,7 +36,6 @@ describe('by the keyboard alone', () => {
       .waitFor()
     expect(await field.getAttribute('aria-activedescendant')).toBe(await chosen.getAttribute('id'))
     await expectAccessible(page)
-    await picture(page, 'find')
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('ArrowDown')
     await chosen.filter({ hasText: `Park ${word}` }).waitFor()
@@ -75,7 +73,6 @@ describe('by the keyboard alone', () => {
     const shortcuts = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
     await shortcuts.getByText('Show keyboard shortcuts').waitFor()
     await expectAccessible(page)
-    await picture(page, 'shortcuts')
     // Single keys can be turned off, and then open nothing.
     await shortcuts.getByRole('checkbox').uncheck()
     await page.keyboard.press('Escape')
@@ -87,7 +84,7 @@ describe('by the keyboard alone', () => {
     expect(faults).toEqual([])
   })
 
-  browserTest('the first row of a list is six stops away at most, and what is typed stays typed', async () => {
+  longBrowserTest('the first row of a list is six stops away at most, and what is typed stays typed', async () => {
     const { word, appId } = await named()
     const { page, faults } = await visit(`/console/devices?appId=${appId}`, { role: 'operator' })
     await page.getByRole('link', { name: 'North gate' }).waitFor()
@@ -111,68 +108,14 @@ describe('by the keyboard alone', () => {
     await menu.getByRole('link', { name: 'Billing rules' }).waitFor()
     expect((await menu.boundingBox())?.width).toBeLessThan(80)
     if (isLong) await expectAccessible(page)
-    await picture(page, 'menu-folded')
     await menu.getByRole('button', { name: 'Expand menu' }).click()
     expect((await menu.boundingBox())?.width).toBeGreaterThan(200)
     expect(faults).toEqual([])
   })
 })
 
-longBrowserTest('the focus is where it was after a dialog is closed, and on another page at its top', async () => {
-  const { word, appId } = await named()
-  const { page, faults } = await visit(`/console/devices?appId=${appId}`, { role: 'developer', appIds: [appId] })
-  const closed = async (of: Page, name: string) => {
-    const dialog = of.getByRole('dialog', { name })
-    await dialog.waitFor()
-    await becomesTrue(() => dialog.evaluate((element) => element.contains(document.activeElement)))
-    await of.keyboard.press('Escape')
-    await dialog.waitFor({ state: 'detached' })
-  }
-  const expectFocused = async (button: Locator) =>
-    expect(await becomesTrue(() => button.evaluate((element) => element === document.activeElement), 2000)).toBe(true)
-  const views = page.getByRole('button', { name: 'Views' })
-  await page.getByRole('link', { name: 'North gate' }).waitFor()
-  for (const [keys, name] of [
-    ['Control+k', 'Search'],
-    ['?', 'Keyboard shortcuts'],
-  ] as const) {
-    await views.focus()
-    await page.keyboard.press(keys)
-    await closed(page, name)
-    await expectFocused(views)
-  }
-  // A menu opens this dialog, and is gone when it closes.
-  await page.keyboard.press('Enter')
-  await page.getByRole('menuitem', { name: 'Save this view…' }).waitFor()
-  await page.keyboard.press('ArrowUp')
-  await page.keyboard.press('Enter')
-  await closed(page, 'Save this view')
-  await expectFocused(views)
-  // What is found opens another page.
-  await page.keyboard.press('Control+k')
-  await page.getByRole('combobox', { name: 'Search' }).fill(`Park ${word}`)
-  await page.getByRole('group', { name: 'Sites' }).getByRole('option').click()
-  await page.getByRole('heading', { level: 1, name: `Park ${word}` }).waitFor()
-  expect(await page.evaluate(() => document.activeElement?.className)).toBe('skip')
-
-  const operator = await visit('/console/devices', { role: 'operator' })
-  const find = operator.page.getByRole('button', { name: 'Find a serial number in all applications' })
-  await find.focus()
-  await operator.page.keyboard.press('Enter')
-  await closed(operator.page, 'Find a serial number in all applications')
-  await expectFocused(find)
-  // What stands below a button and is no menu has the focus, too.
-  const columns = operator.page.getByRole('button', { name: 'Columns' })
-  await columns.focus()
-  await operator.page.keyboard.press('Enter')
-  await expectFocused(operator.page.locator('.ant-dropdown').locator('input:enabled').first())
-  await operator.page.keyboard.press('Escape')
-  await expectFocused(columns)
-  expect([faults, operator.faults]).toEqual([[], []])
-})
-
 describe('views', () => {
-  browserTest('of a list are saved by name in the account, applied, renamed and deleted', async () => {
+  longBrowserTest('of a list are saved by name in the account, applied, renamed and deleted', async () => {
     const { word, appId } = await named()
     const asked = `/console/devices?appId=${appId}&deviceNo=${word}-A`
     const { page, faults, headers } = await visit(asked, { role: 'developer', appIds: [appId] })
@@ -189,7 +132,6 @@ describe('views', () => {
     const saving = page.getByRole('dialog', { name: 'Save this view' })
     await saving.getByLabel('Name').fill('North')
     if (isLong) await expectAccessible(page)
-    await picture(page, 'view-save')
     await page.keyboard.press('Enter')
     await saving.waitFor({ state: 'detached' })
     const [view] = (await client.call(pageViews, {}, { headers })).data.list
@@ -218,7 +160,6 @@ describe('views', () => {
     expect((await client.call(pageViews, {}, { headers })).data.total).toBe(1)
     await managing.getByRole('button', { name: 'Delete The north' }).click()
     await asking.getByText('The list itself doesn’t change').waitFor()
-    await picture(page, 'view-delete')
     await asking.getByRole('button', { name: 'Delete view' }).click()
     await managing.getByText('No saved views of this list').waitFor()
     expect(await becomesTrue(async () => (await client.call(pageViews, {}, { headers })).data.total === 0)).toBe(true)

@@ -4,8 +4,8 @@ import { deleteSession } from '../../src/people/sessions/contract.ts'
 import { pageSites } from '../../src/sites/contract.ts'
 import { newApplication, newSerial } from '../harness.ts'
 import { newPerson, type Person, signIn } from '../people.ts'
-import { newSite } from './site-support.ts'
-import { browserTest, client, picture, type Visited, visit } from './support.ts'
+import { newSite } from './records.ts'
+import { browserTest, client, longBrowserTest, type Visited, visit } from './support.ts'
 
 /** Opens a page in a session that the test may end. */
 async function visitAs(person: Person, path: string): Promise<Visited> {
@@ -40,7 +40,6 @@ describe('a session that ends', () => {
     await page.waitForURL('**/console/sign-in')
     await page.locator('.sign-in-again').waitFor()
     expect(await page.getByLabel('Site name').isVisible()).toBe(false)
-    await picture(page, 'sign-in-again')
     await enter(page, person)
     await page.waitForURL(`**/console/sites/${app.appId}/${site.id}`)
     const { list } = (await client.call(pageSites, { siteName: name }, { token: app.token })).data
@@ -48,7 +47,7 @@ describe('a session that ends', () => {
     expect(visited.faults).toEqual([])
   })
 
-  browserTest('leaves what was entered to nobody else', async () => {
+  longBrowserTest('leaves what was entered to nobody else', async () => {
     const app = await newApplication(client)
     const [person, other] = [await newPerson(client, 'operator'), await newPerson(client, 'operator')]
     const visited = await visitAs(person, `/console/sites/new?appId=${app.appId}`)
@@ -64,7 +63,7 @@ describe('a session that ends', () => {
     expect(await page.locator('[data-away]').count()).toBe(0)
   })
 
-  browserTest('leaves nothing of the person on the way back', async () => {
+  longBrowserTest('leaves nothing of the person on the way back', async () => {
     const app = await newApplication(client)
     const siteName = newSerial('seen')
     await newSite(app, { siteName })
@@ -82,7 +81,7 @@ describe('a session that ends', () => {
     expect(await page.getByText(siteName).count()).toBe(0)
   })
 
-  browserTest('leads an export to the sign-in, and not to a download that failed', async () => {
+  longBrowserTest('leads an export to the sign-in, and not to a download that failed', async () => {
     const app = await newApplication(client)
     await newSite(app)
     const person = await newPerson(client, 'operator')
@@ -100,7 +99,7 @@ describe('a session that ends', () => {
     expect(downloads).toBe(0)
   })
 
-  browserTest('ends in every window', async () => {
+  longBrowserTest('ends in every window', async () => {
     const person = await newPerson(client, 'operator')
     const { page } = await visitAs(person, '/console/sites')
     await page.getByRole('heading', { name: 'Sites' }).waitFor()

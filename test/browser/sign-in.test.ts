@@ -1,18 +1,7 @@
 import { describe, expect } from 'bun:test'
 import { createOperator } from '../../src/people/operators/contract.ts'
 import { newPassword, newPerson } from '../people.ts'
-import {
-  browserTest,
-  client,
-  expectFramed,
-  expectSound,
-  expectSoundInBothShades,
-  longBrowserTest,
-  narrow,
-  newSerial,
-  picture,
-  visit,
-} from './support.ts'
+import { browserTest, client, expectSound, expectSoundInBothShades, newSerial, visit } from './support.ts'
 
 describe('sign-in', () => {
   browserTest('leads a person to the page that they wanted, and out again', async () => {
@@ -46,21 +35,6 @@ describe('sign-in', () => {
     await page.goto(`${client.url}/console/sites`)
     await page.waitForURL('**/console/sign-in')
     expect(visited.faults).toEqual([])
-  })
-
-  longBrowserTest('takes an operator key', async () => {
-    const { page } = await visit('/console')
-    await page.getByText('Operator key').click()
-    await page.getByRole('textbox', { name: 'Operator key' }).fill(client.operatorKey)
-    await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
-  })
-
-  longBrowserTest('follows the browser’s language, and fits a phone', async () => {
-    const visited = await visit('/console', { language: 'zh', viewport: narrow, isDark: true })
-    await expectFramed(visited, '登录')
-    await picture(visited.page, 'sign-in-phone')
-    expect(await visited.page.evaluate(() => document.documentElement.lang)).toBe('zh-CN')
   })
 
   browserTest('sets up an account by its one-time link, once', async () => {

@@ -2,7 +2,7 @@ import { describe, expect } from 'bun:test'
 import type { SiteRecord } from '../../src/sites/contract.ts'
 import { becomesTrue } from '../faults/support.ts'
 import { newApplication, newSerial, type TestApplication } from '../harness.ts'
-import { newRule, newSite } from './site-support.ts'
+import { newRule, newSite } from './records.ts'
 import {
   browserTest,
   client,
@@ -10,8 +10,6 @@ import {
   expectSoundInBothShades,
   leadTo,
   longBrowserTest,
-  narrow,
-  picture,
   visit,
 } from './support.ts'
 
@@ -43,7 +41,6 @@ describe('list of sites', () => {
     await page.getByRole('link', { name: 'Station square', exact: true }).waitFor()
     await page.getByText('7 total').waitFor()
     await expectFramed(visited, 'Sites')
-    await picture(page, 'sites')
     await page.getByLabel('Contact person').fill('li l')
     await page.getByText('1 total').waitFor()
     await page.getByRole('link', { name: 'Nowhere yet', exact: true }).waitFor()
@@ -77,16 +74,7 @@ describe('list of sites', () => {
     await page.locator('.ant-cascader').getByText('北京市').waitFor()
   })
 
-  longBrowserTest('offers a viewer nothing but to look, and says so when there is nothing', async () => {
-    const { appId } = await newApplication(client)
-    const visited = await visit(listOf(appId), { role: 'viewer' })
-    const { page } = visited
-    await page.getByText('No sites yet.').waitFor()
-    expect(await page.getByRole('link', { name: 'New site' }).count()).toBe(0)
-    await expectFramed(visited, 'Sites')
-  })
-
-  browserTest('shows the sites on a map, light and dark', async () => {
+  longBrowserTest('shows the sites on a map, light and dark', async () => {
     const app = await newApplication(client)
     await newTown(app)
     const visited = await visit(listOf(app.appId, '&view=map'), { role: 'viewer' })
@@ -113,27 +101,6 @@ describe('list of sites', () => {
     const [card, map] = await Promise.all(['.map-here', '.map-ground'].map((name) => page.locator(name).boundingBox()))
     expect((card?.y ?? 0) + (card?.height ?? 0)).toBeLessThan((map?.y ?? 0) + (map?.height ?? 0))
     expect(visited.faults).toEqual([])
-  })
-
-  longBrowserTest('keeps the map in view beside the rows, and the buttons that turn pages in one row', async () => {
-    const app = await newApplication(client)
-    await newTown(app)
-    for (let made = 0; made < 20; made++) await newSite(app)
-    const viewport = { width: 1440, height: 900 }
-    const visited = await visit(listOf(app.appId, '&view=map'), { role: 'operator', language: 'zh', viewport })
-    const { page } = visited
-    await page.getByText('地图上有 6 个站点。', { exact: false }).waitFor()
-    await page.getByRole('navigation', { name: '翻页' }).scrollIntoViewIfNeeded()
-    await page.evaluate(() => scrollTo(0, document.body.scrollHeight))
-    const map = (await page.getByRole('region', { name: '站点地图' }).locator('.map-canvas').boundingBox()) ?? {
-      ...{ y: -1, height: 0 },
-    }
-    expect(map.y).toBeGreaterThanOrEqual(0)
-    expect(map.y + map.height).toBeLessThanOrEqual(viewport.height)
-    const turns = ['第一页', '上一页', '下一页'].map((name) => page.getByRole('button', { name }).boundingBox())
-    expect(new Set((await Promise.all(turns)).map((box) => Math.round(box?.y ?? -1))).size).toBe(1)
-    await expectFramed(visited, '站点')
-    await picture(page, 'sites-map-wide')
   })
 
   longBrowserTest('searches in a part of the map', async () => {
@@ -185,23 +152,5 @@ describe('list of sites', () => {
     await page.getByText('Showing the 1,000 newest sites.', { exact: false }).waitFor()
     expect(asked).toBe(10)
     expect(visited.faults).toEqual([])
-  })
-
-  longBrowserTest('fits a phone, in Chinese', async () => {
-    const app = await newApplication(client)
-    const [site] = await newTown(app)
-    const visited = await visit(listOf(app.appId, '&view=map'), { role: 'operator', language: 'zh', viewport: narrow })
-    const { page } = visited
-    await page.getByText('地图上有 6 个站点。', { exact: false }).waitFor()
-    await expectFramed(visited, '站点')
-    await picture(page, 'sites-phone')
-    await leadTo(page, `/console/sites/${app.appId}/${site?.id}`)
-    await page.getByText('新建站点').waitFor()
-    await expectFramed(visited, 'Riverside park')
-    await picture(page, 'site-phone')
-    await page.getByRole('link', { name: '编辑' }).click()
-    await page.getByLabel('站点名称').waitFor()
-    await expectFramed(visited, '编辑 Riverside park')
-    await picture(page, 'site-edit-phone')
   })
 })

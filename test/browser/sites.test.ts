@@ -3,18 +3,8 @@ import type { Page } from 'playwright-core'
 import { createApplication } from '../../src/applications/contract.ts'
 import { getSite, pageSites, type SiteRecord, updateSite } from '../../src/sites/contract.ts'
 import { newApplication, newSerial, type TestApplication } from '../harness.ts'
-import { newRule, newSite } from './site-support.ts'
-import {
-  browserTest,
-  client,
-  expectFramed,
-  expectSound,
-  expectSoundInBothShades,
-  longBrowserTest,
-  loseAnswer,
-  picture,
-  visit,
-} from './support.ts'
+import { newRule, newSite } from './records.ts'
+import { browserTest, client, expectFramed, expectSound, longBrowserTest, loseAnswer, visit } from './support.ts'
 
 async function sitesOf({ token }: TestApplication): Promise<SiteRecord[]> {
   return (await client.call(pageSites, { pageSize: 100 }, { token })).data.list
@@ -69,7 +59,6 @@ describe('new site', () => {
     await page.locator('.ant-select-item-option').getByText('Stay short').click()
     await page.getByLabel('Picture URLs').fill('https://example.com/a.png, https://example.com/b.png')
     await expectSound(visited, 'New site')
-    await picture(page, 'site-new')
     await page.getByLabel('Street address').fill('No. 1 Yangming Road')
     await page.keyboard.press('Enter')
     await page.waitForURL(/\/console\/sites\/[^/]+\/\d+$/)
@@ -99,7 +88,6 @@ describe('new site', () => {
     expect(await link.getAttribute('href')).toBe(`/console/applications/${appId}/callback`)
     expect(await page.getByLabel('Site name').inputValue()).toBe('Kept as it was')
     await expectFramed(visited, 'New site')
-    await picture(page, 'site-new-refused')
     const config = { appId, operatorName: 'Test operator' }
     const saved = await client.send<unknown>('/api/charging/v1/thirdPartyConfig/save', {
       method: 'POST',
@@ -113,31 +101,7 @@ describe('new site', () => {
     expect(data.list.map(({ businessClosingTime }) => businessClosingTime)).toEqual(['24:00:00'])
   })
 
-  longBrowserTest('marks the fields that the service refuses', async () => {
-    const app = await newApplication(client)
-    const { page } = await visit(`/console/sites/new?appId=${app.appId}`, { role: 'developer', appIds: [app.appId] })
-    await fillRequired(page, 'Far away')
-    await page.getByRole('button', { name: 'Enter codes and names' }).click()
-    for (const level of ['Province', 'City', 'District']) {
-      await page.getByLabel(`${level} code`).fill('999999')
-      await page.getByLabel(`${level} name`).fill(`${level} of the moon`)
-    }
-    await page.getByText('These codes and names don’t exactly match the region table.', { exact: false }).waitFor()
-    // A control character, which the service refuses in every text.
-    await page.getByLabel('Contact person').fill('Wang\u0085Fang')
-    await page.getByRole('button', { name: 'Create' }).click()
-    await page.getByText('Error 10001').waitFor()
-    const contacts = page.getByLabel('Contact person')
-    expect(await contacts.getAttribute('aria-invalid')).toBe('true')
-    await picture(page, 'site-new-faulty')
-    expect(await sitesOf(app)).toEqual([])
-    await contacts.fill('Wang Fang')
-    await page.getByRole('button', { name: 'Create' }).click()
-    await page.getByRole('heading', { level: 1, name: 'Far away' }).waitFor()
-    expect(await sitesOf(app)).toMatchObject([{ districtCode: '999999', districtName: 'District of the moon' }])
-  })
-
-  browserTest('is made once, though the first answer was lost', async () => {
+  longBrowserTest('is made once, though the first answer was lost', async () => {
     const app = await newApplication(client)
     const { page } = await visit(`/console/sites/new?appId=${app.appId}`, { role: 'operator' })
     await fillRequired(page, 'Only one')
@@ -171,7 +135,6 @@ describe('new site', () => {
     expect(latitude).toBeGreaterThan(28.676493)
     expect(latitude).toBeLessThan(28.7)
     await expectFramed(visited, 'New site')
-    await picture(page, 'site-pick')
     // The map moves to the coordinates that are typed.
     await page.getByLabel('Coordinates').fill('121.4737,31.2304')
     await page.getByText('121.47°E').waitFor()
@@ -179,30 +142,6 @@ describe('new site', () => {
 })
 
 describe('a site', () => {
-  longBrowserTest('shows all that is known of it, and its events', async () => {
-    const app = await newApplication(client)
-    const fastChargeBillRuleId = await newRule(app, 1, 'Fast by day')
-    const site = await newSite(app, {
-      ...{ fastChargeBillRuleId, businessStartTime: '18:00:00', businessClosingTime: '06:00:00' },
-      ...{ coordinates: '115.899918,28.676493', detailAddress: 'No. 1 Yangming Road', ipcIds: 'ipc-1,ipc-2' },
-      sitePictureUrl: `${client.url}/console/favicon.svg,not an address`,
-    })
-    const visited = await visit(`/console/sites/${app.appId}/${site.id}`, { role: 'viewer' })
-    const { page } = visited
-    await page.getByText('Site created').waitFor()
-    await page.getByText('18:00–06:00 (next day)').waitFor()
-    const rule = page.getByRole('link', { name: 'Fast by day' })
-    await rule.waitFor()
-    expect(await rule.getAttribute('href')).toBe(`/console/billing-rules/${app.appId}/${fastChargeBillRuleId}`)
-    await page.getByText('ipc-1, ipc-2').waitFor()
-    await page.locator('.map-point span').first().waitFor()
-    expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0)
-    expect(await page.getByRole('link', { name: 'Edit' }).count()).toBe(0)
-    await expectSoundInBothShades(visited, site.siteName, 'site')
-    await page.getByRole('button', { name: 'View', exact: true }).click()
-    await page.locator('pre').getByText('"siteName"').first().waitFor()
-  })
-
   browserTest('is changed, but not over what another changed meanwhile', async () => {
     const app = await newApplication(client)
     const site = await newSite(app, { detailAddress: 'No. 1', districtCode: '360199', districtName: 'New district' })
@@ -212,7 +151,6 @@ describe('a site', () => {
     await page.getByText('They’re saved as entered.', { exact: false }).waitFor()
     expect(await page.getByLabel('District code').inputValue()).toBe('360199')
     await expectFramed(visited, 'Edit Riverside charging park')
-    await picture(page, 'site-edit')
     await page.getByLabel('Contact person').fill('Mine')
     await page.getByLabel('Site name').fill('My name')
     await page.getByLabel('Street address').fill('')
@@ -222,7 +160,6 @@ describe('a site', () => {
     await page.getByText('You both changed: Site name.', { exact: false }).waitFor()
     expect(await siteNow(app, site.id)).toMatchObject({ siteName: 'Their name', contacts: site.contacts })
     await page.getByRole('cell', { name: '13911111111' }).waitFor()
-    await picture(page, 'site-edit-conflict')
     await page.getByRole('button', { name: 'Take theirs' }).click()
     expect(await page.getByLabel('Site name').inputValue()).toBe('Their name')
     expect(await page.getByLabel('Contact phone').inputValue()).toBe('13911111111')
@@ -232,7 +169,6 @@ describe('a site', () => {
     await page.getByRole('link', { name: 'Devices' }).click()
     const question = page.getByRole('dialog', { name: 'Leave without saving?' })
     await question.waitFor()
-    await picture(page, 'site-edit-leaving')
     await question.getByRole('button', { name: 'Stay' }).click()
     await question.waitFor({ state: 'detached' })
     expect(await page.getByLabel('Site name').inputValue()).toBe('My name')
@@ -256,7 +192,6 @@ describe('a site', () => {
     expect(await page.getByLabel('Coordinates').inputValue()).toBe('')
     expect(await page.getByLabel('Contact phone').inputValue()).toBe(site.contactsPhone)
     await expectSound(visited, 'New site')
-    await picture(page, 'site-like')
     await page.getByLabel('Site name').fill('Second park')
     await page.getByRole('button', { name: 'Create' }).click()
     await page.getByRole('heading', { level: 1, name: 'Second park' }).waitFor()
@@ -266,7 +201,7 @@ describe('a site', () => {
     expect(visited.faults).toEqual([])
   })
 
-  browserTest('is taken out of service by its working days, which everybody reads, and put back', async () => {
+  longBrowserTest('is taken out of service by its working days, which everybody reads, and put back', async () => {
     const app = await newApplication(client)
     const { id } = await newSite(app, { businessWeekDay: 'Mon to Sun' })
     const days = async () => (await client.call(getSite, { id }, { token: app.token })).data.businessWeekDay
@@ -275,7 +210,6 @@ describe('a site', () => {
     await page.getByRole('button', { name: 'Take out of service…' }).click()
     const dialog = page.getByRole('dialog', { name: /^Take .* out of service\?$/ })
     await dialog.getByText(/sees this text instead of “Mon to Sun”/).waitFor()
-    await picture(page, 'site-out-of-service')
     const words = dialog.getByLabel('Opening days')
     // A write that was given up without a connection is not sent when there is one again.
     await words.fill('Out of service, given up')
@@ -310,7 +244,7 @@ describe('a site', () => {
     expect(visited.faults.filter((fault) => !fault.includes('ERR_INTERNET_DISCONNECTED'))).toEqual([])
   })
 
-  browserTest('is deleted when its name is typed, and not before', async () => {
+  longBrowserTest('is deleted when its name is typed, and not before', async () => {
     const app = await newApplication(client)
     const site = await newSite(app)
     const visited = await visit(`/console/sites/${app.appId}/${site.id}`, { role: 'operator' })

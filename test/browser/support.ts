@@ -14,10 +14,7 @@ import { chromiumPath, launchChromium } from './chromium.ts'
 const isSkipped = chromiumPath === undefined && process.env.CI !== 'true'
 const pictures = process.env.FORECOURT_TEST_PICTURES
 
-/**
- * A test that needs a browser. It is skipped on a machine without Chromium, but never in CI. A failed test is repeated
- * once and its pages are logged: on a busy machine a click may fall between two frames, which no contract forbids.
- */
+/** A test that needs a browser. It is skipped on a machine without Chromium, but never in CI. */
 export function browserTest(name: string, run: () => Promise<void>, isLeftOut = isSkipped): void {
   const attempt = async () => {
     try {
@@ -30,7 +27,7 @@ export function browserTest(name: string, run: () => Promise<void>, isLeftOut = 
     }
     await Promise.all(taken.splice(0).map(rest))
   }
-  test.skipIf(isLeftOut)(name, attempt, { timeout: 120_000, retry: 1 })
+  test.skipIf(isLeftOut)(name, attempt, { timeout: 120_000 })
 }
 
 /** A test for the long run only; in the short run, another test covers the same part of the console. */

@@ -2,7 +2,6 @@ import { describe, expect } from 'bun:test'
 import { getApplication } from '../../src/applications/contract.ts'
 import { issueToken } from '../../src/applications/tokens/contract.ts'
 import { updateBillingRule } from '../../src/billing-rules/contract.ts'
-import { pageDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
 import { createDevice, createDevices } from '../../src/devices/contract.ts'
 import { getDeviceHistory, transferDevice } from '../../src/devices/ownership/contract.ts'
 import { reportDeviceState } from '../../src/devices/state/contract.ts'
@@ -10,7 +9,7 @@ import { pageOperators } from '../../src/people/operators/contract.ts'
 import { deviceBody, newApplication, type TestApplication, takeOffline } from '../harness.ts'
 import { newPassword, newPerson, signIn } from '../people.ts'
 import { Hand } from './hand.ts'
-import { newRule, newSite } from './site-support.ts'
+import { newRule } from './records.ts'
 import {
   browserTest,
   client,
@@ -19,7 +18,6 @@ import {
   leadTo,
   longBrowserTest,
   newSerial,
-  picture,
   type Visit,
   type Visited,
   visit,
@@ -29,13 +27,11 @@ import {
 const tasks = {
   'find a device by a part of its serial number, its application unknown': { clicks: 1, fields: 1 },
   'see every faulty device': { clicks: 2, fields: 0 },
-  'see a city’s sites of all applications on the map': { clicks: 2, fields: 1 },
   'read why a device was refused': { clicks: 1, fields: 1 },
   'freeze an application': { clicks: 4, fields: 2 },
   'undo that': { clicks: 2, fields: 0 },
   'move 50 devices of two applications': { clicks: 6, fields: 3 },
   'give a colleague an account, with an application': { clicks: 6, fields: 2 },
-  'send yesterday’s dead callbacks of all applications again': { clicks: 9, fields: 0 },
   'see who changed the prices of a billing rule, from what to what': { clicks: 4, fields: 1 },
 }
 
@@ -61,7 +57,7 @@ async function newPair(name: string): Promise<[TestApplication, TestApplication]
 }
 
 describe('the day’s tasks', () => {
-  browserTest('devices are found by a part of their serial, and the faulty ones from the overview', async () => {
+  longBrowserTest('devices are found by a part of their serial, and the faulty ones from the overview', async () => {
     const name = newSerial('Across')
     const [one, two] = await newPair(name)
     for (const { appId, token } of [one, two]) {
@@ -77,7 +73,6 @@ describe('the day’s tasks', () => {
     await page.getByRole('link', { name: `${name} one` }).waitFor()
     hand.done('find a device by a part of its serial number, its application unknown')
     await expectSound(visited, 'Devices')
-    await picture(page, 'devices-of-all')
 
     await hand.go('Overview')
     await hand.click(page.getByRole('link', { name: 'Faulty' }))
@@ -91,22 +86,6 @@ describe('the day’s tasks', () => {
     await leadTo(page, `/console/devices?deviceNo=${name}&appId=${one.appId}`)
     await page.getByRole('cell', { name: `${name}-${one.appId}` }).waitFor()
     expect(await page.getByRole('columnheader', { name: 'Application' }).count()).toBe(0)
-  })
-
-  longBrowserTest('the sites of a city are on one map, with the names of their applications', async () => {
-    const name = newSerial('Across')
-    const city = { provinceCode: '620000', cityCode: '620200', districtCode: '620201', coordinates: '98.29,39.77' }
-    const names = { provinceName: '甘肃省', cityName: '嘉峪关市', districtName: '嘉峪关市' }
-    for (const app of await newPair(name)) await newSite(app, { siteName: `${name} site`, ...city, ...names })
-    const { page, hand, faults } = await begin({ role: 'viewer' })
-    await hand.go('Sites')
-    await hand.find(page.getByRole('combobox', { name: 'Province, city, district' }), '嘉峪关市')
-    await hand.click(page.getByText('Table and map'))
-    // Other tests may have sites there too.
-    await page.getByText(/^\d+ sites on the map\.$/).waitFor()
-    for (const part of ['one', 'two']) await page.getByRole('link', { name: `${name} ${part}` }).waitFor()
-    hand.done('see a city’s sites of all applications on the map')
-    expect(faults).toEqual([])
   })
 
   browserTest('why a device was refused is found by its serial, the application unknown', async () => {
@@ -126,7 +105,6 @@ describe('the day’s tasks', () => {
     await page.getByText('it looks like latitude,longitude').waitFor()
     hand.done('read why a device was refused')
     await expectSound(visited, 'Refused requests')
-    await picture(page, 'refusals')
     await page.getByRole('button', { name: 'Export' }).click()
     const file = await page.getByRole('link', { name: /^CSV/ }).getAttribute('href')
     expect(file).toContain(`kind=refusals&format=csv&deviceNo=${deviceNo.slice(3).toLowerCase()}`)
@@ -153,7 +131,6 @@ describe('the day’s tasks', () => {
     const asked = { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }
     expect((await client.call(issueToken, asked)).code).not.toBe(0)
     await expectFramed(visited, name)
-    await picture(page, 'application-frozen')
     await hand.press('Unfreeze', main)
     await hand.press('Unfreeze', dialog)
     await main.getByRole('button', { name: 'Freeze', exact: true }).waitFor()
@@ -161,7 +138,7 @@ describe('the day’s tasks', () => {
     expect((await state()).status).toBe(1)
   })
 
-  browserTest('devices are moved and unbound, fifty at once, with one reason and an outcome each', async () => {
+  longBrowserTest('devices are moved and unbound, fifty at once, with one reason and an outcome each', async () => {
     const name = newSerial('Several')
     const [one, two] = await newPair(name)
     const goal = await newApplication(client, { appName: `${name} target` })
@@ -192,7 +169,6 @@ describe('the day’s tasks', () => {
     hand.done('move 50 devices of two applications')
     await transfer.getByText('20017').waitFor()
     await expectFramed(visited, 'Devices')
-    await picture(page, 'devices-transferred')
     await transfer.getByRole('button', { name: 'Close' }).last().click()
     await transfer.waitFor({ state: 'detached' })
     const history = await client.operate(getDeviceHistory, { deviceNo: moved })
@@ -230,12 +206,10 @@ describe('the day’s tasks', () => {
     // The open list would cover the controls below it.
     await hand.click(form.locator('.ant-modal-title, .ant-drawer-title').first())
     await expectSound(visited, 'Accounts and keys')
-    await picture(page, 'operator-new')
     await hand.press('Create', form)
     const secret = page.getByRole('dialog', { name: `Setup link for ${name}` })
     await secret.waitFor()
     const link = await secret.getByText(`${client.url}/console/set-up#`).innerText()
-    await picture(page, 'operator-link')
     await hand.press('I’ve saved it', secret)
     await secret.waitFor({ state: 'detached' })
     hand.done('give a colleague an account, with an application')
@@ -255,40 +229,7 @@ describe('the day’s tasks', () => {
     await page.getByRole('cell', { name: 'Active' }).waitFor()
   })
 
-  browserTest('dead callbacks of a day are sent again, those of all applications that one sees', async () => {
-    const callbackUrl = 'https://callbacks.forecourt-browser-test.net/events'
-    const apps: TestApplication[] = []
-    for (const part of ['one', 'two']) {
-      const thirdPartyConfig = { operatorName: 'Test operator', callbackUrl }
-      const app = await newApplication(client, { appName: newSerial(part), thirdPartyConfig })
-      await client.call(testDelivery, {}, { token: app.token })
-      apps.push(app)
-    }
-    const appIds = apps.map(({ appId }) => appId)
-    // An operator would also see, and send again, the dead deliveries of other tests.
-    const { page, hand, headers, faults } = await begin({ role: 'developer', appIds })
-    const dead = async () => (await client.call(pageDeliveries, { status: '3' }, { headers })).data.list
-    expect((await dead()).map(({ appId }) => appId).toSorted()).toEqual(appIds.toSorted())
-    await hand.go('Deliveries')
-    await hand.choose(page.getByRole('combobox', { name: 'Status' }), 'Failed')
-    await hand.click(page.getByLabel('Event time'))
-    // The deliveries failed just now, so today.
-    await hand.click(page.locator('.ant-picker-presets').getByText('Today'))
-    await page.getByText('2 total').waitFor()
-    await hand.click(page.getByRole('checkbox', { name: 'Select all' }))
-    await hand.press('Replay 2')
-    const dialog = page.getByRole('dialog', { name: 'Replay 2 deliveries?' })
-    await hand.press('Replay', dialog)
-    await dialog.getByText('2 of 2 will be replayed.').waitFor()
-    await picture(page, 'deliveries-selection')
-    await hand.click(dialog.getByRole('button', { name: 'Close' }).last())
-    await dialog.waitFor({ state: 'hidden' })
-    hand.done('send yesterday’s dead callbacks of all applications again')
-    expect(await page.getByRole('button', { name: /^Send \d+ again$/ }).count()).toBe(0)
-    expect(faults).toEqual([])
-  })
-
-  browserTest('who changed the prices of a billing rule is told, price by price', async () => {
+  longBrowserTest('who changed the prices of a billing rule is told, price by price', async () => {
     const name = newSerial('Prices')
     const [one, two] = await newPair(name)
     await newRule(two, 1, name)

@@ -2,8 +2,8 @@ import { describe, expect } from 'bun:test'
 import { createDevice } from '../../src/devices/contract.ts'
 import { shownMoment } from '../conformance/support.ts'
 import { deviceBody, newApplication, newSerial } from '../harness.ts'
-import { newRule, newSite } from './site-support.ts'
-import { browserTest, client, picture, visit } from './support.ts'
+import { newRule, newSite } from './records.ts'
+import { browserTest, client, longBrowserTest, visit } from './support.ts'
 
 const dayMs = 86_400_000
 
@@ -19,7 +19,7 @@ describe('the console', () => {
     expect(await page.locator('.ant-picker input').first().inputValue()).toBe(`${tomorrow} 00:00:00`)
   })
 
-  browserTest('keeps a form when another language is chosen', async () => {
+  longBrowserTest('keeps a form when another language is chosen', async () => {
     const app = await newApplication(client)
     const site = await newSite(app)
     const { page } = await visit(`/console/sites/${app.appId}/${site.id}/edit`, { role: 'operator', isPolling: true })
@@ -32,7 +32,7 @@ describe('the console', () => {
     expect(await field.inputValue()).toBe('typed before')
   })
 
-  browserTest('starts in a browser that forbids storage', async () => {
+  longBrowserTest('starts in a browser that forbids storage', async () => {
     const { page, faults } = await visit('/console/account', { role: 'operator', hasOwnClock: true })
     await page.addInitScript(() => {
       for (const kind of ['localStorage', 'sessionStorage']) {
@@ -51,7 +51,7 @@ describe('the console', () => {
     expect(faults).toEqual([])
   })
 
-  browserTest('copies where the browser has no clipboard for pages', async () => {
+  longBrowserTest('copies where the browser has no clipboard for pages', async () => {
     const app = await newApplication(client)
     const site = await newSite(app)
     const { page, faults } = await visit('/console/account', { role: 'operator', hasOwnClock: true })
@@ -77,7 +77,7 @@ describe('the console', () => {
     expect(faults).toEqual([])
   })
 
-  browserTest(
+  longBrowserTest(
     'asks for nothing while a word is being composed, and the key that ends it does nothing else',
     async () => {
       const { page } = await visit('/console/sites', { role: 'admin' })
@@ -118,7 +118,7 @@ describe('the console', () => {
     },
   )
 
-  browserTest('keeps the page when a file is dropped beside its place', async () => {
+  longBrowserTest('keeps the page when a file is dropped beside its place', async () => {
     const { page } = await visit('/console/imports/new', { role: 'operator' })
     await page.getByRole('heading', { level: 1 }).waitFor()
     const isTaken = await page.evaluate(() => {
@@ -131,7 +131,7 @@ describe('the console', () => {
     expect(isTaken).toEqual([true, true])
   })
 
-  browserTest('loses only a part of a page whose file is gone, and gets it later', async () => {
+  longBrowserTest('loses only a part of a page whose file is gone, and gets it later', async () => {
     const app = await newApplication(client)
     const { page } = await visit(`/console/sites?appId=${app.appId}`, { role: 'operator', hasOwnClock: true })
     await page.getByRole('heading', { level: 1, name: 'Sites' }).waitFor()
@@ -139,14 +139,13 @@ describe('the console', () => {
     await page.keyboard.press('Control+k')
     const notice = page.getByRole('alert').filter({ hasText: 'There may be a new version' })
     await notice.waitFor()
-    await picture(page, 'part missing')
     await page.getByRole('heading', { level: 1, name: 'Sites' }).waitFor()
     await page.unroute('**/assets/palette-*.js')
     await notice.getByRole('button', { name: 'Try again' }).click()
     await page.getByRole('dialog').getByRole('combobox').waitFor()
   })
 
-  browserTest('counts characters, and cuts none of a longer text', async () => {
+  longBrowserTest('counts characters, and cuts none of a longer text', async () => {
     const app = await newApplication(client)
     const { page } = await visit(`/console/sites/new?appId=${app.appId}`, { role: 'operator' })
     const field = page.getByLabel('Site name')
@@ -158,22 +157,25 @@ describe('the console', () => {
     expect([...(await field.inputValue())].length).toBe(65)
   })
 
-  browserTest('finds a serial number that was typed in full width or copied with signs that nobody sees', async () => {
-    const { appId, token } = await newApplication(client)
-    const deviceNo = newSerial('W')
-    expect((await client.call(createDevice, deviceBody(appId, { deviceNo }), { token })).code).toBe(0)
-    const wide = [...deviceNo].map((sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0)).join('')
-    const { page } = await visit(`/console/devices?appId=${appId}`, { role: 'operator' })
-    for (const text of [wide, `\u200b${deviceNo}\u200d`]) {
-      await page.getByLabel('Serial number').fill(text)
-      await page.waitForURL(new RegExp(`deviceNo=${deviceNo}`))
-      await page.getByText('1 total').waitFor()
-      await page.getByLabel('Serial number').fill('')
-      await page.waitForURL((url) => !url.search.includes('deviceNo'))
-      await page.keyboard.press('Control+k')
-      await page.getByRole('dialog').getByRole('combobox').fill(text)
-      await page.getByRole('option').filter({ hasText: deviceNo }).first().waitFor()
-      await page.keyboard.press('Escape')
-    }
-  })
+  longBrowserTest(
+    'finds a serial number that was typed in full width or copied with signs that nobody sees',
+    async () => {
+      const { appId, token } = await newApplication(client)
+      const deviceNo = newSerial('W')
+      expect((await client.call(createDevice, deviceBody(appId, { deviceNo }), { token })).code).toBe(0)
+      const wide = [...deviceNo].map((sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0)).join('')
+      const { page } = await visit(`/console/devices?appId=${appId}`, { role: 'operator' })
+      for (const text of [wide, `\u200b${deviceNo}\u200d`]) {
+        await page.getByLabel('Serial number').fill(text)
+        await page.waitForURL(new RegExp(`deviceNo=${deviceNo}`))
+        await page.getByText('1 total').waitFor()
+        await page.getByLabel('Serial number').fill('')
+        await page.waitForURL((url) => !url.search.includes('deviceNo'))
+        await page.keyboard.press('Control+k')
+        await page.getByRole('dialog').getByRole('combobox').fill(text)
+        await page.getByRole('option').filter({ hasText: deviceNo }).first().waitFor()
+        await page.keyboard.press('Escape')
+      }
+    },
+  )
 })

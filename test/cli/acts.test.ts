@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { createDevices, pageDevices } from '../../src/devices/contract.ts'
 import { type Client, deviceBody, newApplication, type TestApplication, target } from '../harness.ts'
-import { forecourt } from './support.ts'
+import { command } from './support.ts'
 
 // Acts on everything that matches, with the command line.
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
   await client.call(createDevices, { devices }, { token: owner.token })
 })
 
-const act = (...args: string[]) => forecourt(['act', ...args, '--app', owner.appId], settings)
+const act = (...args: string[]) => command(['act', ...args, '--app', owner.appId], settings)
 
 test('a dry run counts, another number than expected ends with 3, and an update tells what it did', async () => {
   // In a filter of a text, a number stays text; in a filter of a status, it becomes a number.
@@ -47,9 +47,9 @@ test('refused rows are told, with 4; wait shows an act again, and what cannot be
   const refused = await act('devices', 'transfer', ...all, '--target-app', owner.appId, '--json')
   const told = JSON.parse(refused.stdout)
   expect({ code: refused.code, ...told }).toMatchObject({ code: 4, refused: 3, refusals: [{ code: 20017 }, {}, {}] })
-  const waited = await forecourt(['act', 'wait', String(told.id)], settings)
+  const waited = await command(['act', 'wait', String(told.id)], settings)
   expect(waited).toEqual({ code: 4, stdout: expect.stringMatching(/^\S+: 20017 \S+/m), stderr: '' })
-  expect(await forecourt(['act', 'cancel', String(told.id)], settings)).toMatchObject({ code: 3 })
+  expect(await command(['act', 'cancel', String(told.id)], settings)).toMatchObject({ code: 3 })
   expect(await act('devices', 'unbind', '--filter', 'deviceno=x')).toMatchObject({
     code: 3,
     stderr: expect.stringContaining('filter.deviceno'),

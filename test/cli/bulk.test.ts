@@ -4,7 +4,7 @@ import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, statSync, symli
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { type Client, newApplication, newDataDir, newSerial, target } from '../harness.ts'
-import { forecourt, startForecourt } from './support.ts'
+import { command, startForecourt } from './support.ts'
 
 // Imports and exports with the command line.
 
@@ -25,10 +25,10 @@ const serials = [newSerial(), newSerial()]
 test('an import waits for its rows, tells which were refused and why, and ends with 4; sent again, they are there', async () => {
   const file = join(folder, 'devices.csv')
   writeFileSync(file, [head, ...serials.map(rowOf), 'with space,x,360102,"115.9,28.6"', ''].join('\n'))
-  const dry = await forecourt(['import', 'devices', file, '--app', appId, '--dry-run', '--json'], settings)
+  const dry = await command(['import', 'devices', file, '--app', appId, '--dry-run', '--json'], settings)
   expect({ code: dry.code, ...JSON.parse(dry.stdout) }).toMatchObject({ code: 4, dryRun: true, created: 2, refused: 1 })
 
-  const first = await forecourt(['import', 'devices', file, '--app', appId], settings)
+  const first = await command(['import', 'devices', file, '--app', appId], settings)
   expect(first).toMatchObject({ code: 4, stderr: '' })
   expect(first.stdout).toMatch(/^created +2\nexisting +0\nrefused +1\nline 4: 10001 deviceNo: /m)
 
@@ -39,14 +39,14 @@ test('an import waits for its rows, tells which were refused and why, and ends w
     coordinates: '115.9,28.6',
   }))
   const lines = rows.map((row) => JSON.stringify(row)).join('\n')
-  const again = await forecourt(
+  const again = await command(
     ['import', 'devices', '-', '--format', 'ndjson', '--app', appId, '--json'],
     settings,
     lines,
   )
   const told = JSON.parse(again.stdout)
   expect({ code: again.code, ...told }).toMatchObject({ code: 0, created: 0, existing: 2, refused: 0, refusals: [] })
-  const waited = await forecourt(['import', 'wait', String(told.id), '--json'], settings)
+  const waited = await command(['import', 'wait', String(told.id), '--json'], settings)
   expect({ code: waited.code, ...JSON.parse(waited.stdout) }).toEqual({ code: 0, ...told })
 })
 
@@ -56,8 +56,8 @@ test('refused rows are saved with their reasons, corrected, and sent again', asy
   const other = (await newApplication(client)).appId
   writeFileSync(file, `${head},remark\n${rowOf(newSerial())},x\n${bad},East,360102,nowhere,y\n`)
   const args = ['import', 'devices', file, '--app', other, '--refused', refused]
-  expect(await forecourt(args, settings)).toMatchObject({ code: 3, stderr: expect.stringContaining('remark') })
-  const told = await forecourt([...args, '--ignore-columns', 'remark', '--json'], settings)
+  expect(await command(args, settings)).toMatchObject({ code: 3, stderr: expect.stringContaining('remark') })
+  const told = await command([...args, '--ignore-columns', 'remark', '--json'], settings)
   expect({ code: told.code, ...JSON.parse(told.stdout) }).toMatchObject({ code: 4, created: 1, refused: 1 })
   const text = readFileSync(refused, 'utf8')
   expect(text).toMatch(
@@ -67,11 +67,11 @@ test('refused rows are saved with their reasons, corrected, and sent again', asy
   )
   const { id } = JSON.parse(told.stdout)
   const waited = join(folder, 'waited.csv')
-  expect((await forecourt(['import', 'wait', String(id), '--refused', waited], settings)).code).toBe(4)
+  expect((await command(['import', 'wait', String(id), '--refused', waited], settings)).code).toBe(4)
   expect(readFileSync(waited, 'utf8')).toBe(text)
   writeFileSync(refused, text.replace('nowhere', '"115.9,28.6"'))
   const sent = ['import', 'devices', refused, '--app', other, '--ignore-columns', 'remark', '--json']
-  const again = await forecourt([...sent, '--refused', join(folder, 'none.csv')], settings)
+  const again = await command([...sent, '--refused', join(folder, 'none.csv')], settings)
   expect({ code: again.code, ...JSON.parse(again.stdout) }).toMatchObject({ code: 0, created: 1, refused: 0 })
   expect(existsSync(join(folder, 'none.csv'))).toBe(false)
 })
@@ -86,25 +86,25 @@ test('a file that two encodings read names its own', async () => {
   ])
   writeFileSync(join(folder, 'gbk.csv'), file)
   const args = ['import', 'devices', join(folder, 'gbk.csv'), '--app', other]
-  expect(await forecourt(args, settings)).toMatchObject({
+  expect(await command(args, settings)).toMatchObject({
     code: 3,
     stderr: expect.stringContaining('specify its encoding'),
   })
-  expect(await forecourt([...args, '--charset', 'gb18030'], settings)).toMatchObject({ code: 0 })
-  const exported = await forecourt(['export', 'devices', '--app', other, '--filter', `deviceNo=${serial}`], settings)
+  expect(await command([...args, '--charset', 'gb18030'], settings)).toMatchObject({ code: 0 })
+  const exported = await command(['export', 'devices', '--app', other, '--filter', `deviceNo=${serial}`], settings)
   expect(exported.stdout).toContain('模')
 })
 
 test('a row that is refused for no member of its own is told by what it is refused for', async () => {
   const other = await newApplication(client)
   const [bound = ''] = serials
-  const told = await forecourt(['import', 'devices', '-', '--app', other.appId], settings, `${head}\n${rowOf(bound)}\n`)
+  const told = await command(['import', 'devices', '-', '--app', other.appId], settings, `${head}\n${rowOf(bound)}\n`)
   expect(told).toEqual({ code: 4, stdout: expect.stringMatching(/^line 2: 20013 \S+/m), stderr: '' })
 })
 
 test('an export goes to standard output, or to a file that has its name when it is whole', async () => {
   const filters = ['--app', appId, '--filter', `deviceNo=${serials[0]}`]
-  const piped = await forecourt(['export', 'devices', ...filters, '--format', 'ndjson'], settings)
+  const piped = await command(['export', 'devices', ...filters, '--format', 'ndjson'], settings)
   expect(piped).toMatchObject({ code: 0, stderr: '' })
   expect(
     piped.stdout
@@ -113,11 +113,11 @@ test('an export goes to standard output, or to a file that has its name when it 
       .map((line) => JSON.parse(line).deviceNo),
   ).toEqual([serials[0]])
 
-  const named = await forecourt(['export', 'devices', ...filters, '--format', 'ndjson', '--output', '-'], settings)
+  const named = await command(['export', 'devices', ...filters, '--format', 'ndjson', '--output', '-'], settings)
   expect(named).toEqual(piped)
 
   const output = join(folder, 'out.csv')
-  const saved = await forecourt(['export', 'devices', '--app', appId, '--output', output, '--json'], settings)
+  const saved = await command(['export', 'devices', '--app', appId, '--output', output, '--json'], settings)
   expect({ code: saved.code, ...JSON.parse(saved.stdout) }).toMatchObject({ code: 0, file: output })
   expect(readFileSync(output, 'utf8')).toMatch(/^\uFEFF(.*\r?\n){3}$/)
   expect(existsSync(`${output}.partial`)).toBe(false)
@@ -126,13 +126,13 @@ test('an export goes to standard output, or to a file that has its name when it 
   const elsewhere = join(folder, 'elsewhere.csv')
   writeFileSync(elsewhere, 'untouched', { mode: 0o644 })
   symlinkSync(elsewhere, `${output}.partial`)
-  expect((await forecourt(['export', 'devices', '--app', appId, '--output', output], settings)).code).toBe(0)
+  expect((await command(['export', 'devices', '--app', appId, '--output', output], settings)).code).toBe(0)
   expect([readFileSync(elsewhere, 'utf8'), statSync(output).mode & 0o777]).toEqual(['untouched', 0o600])
 })
 
 test('an export replaces neither a device nor a pipe, and of a link the file that it leads to', async () => {
   const place = (name: string) => join(folder, name)
-  const exported = (path: string) => forecourt(['export', 'devices', '--app', appId, '--output', path], settings)
+  const exported = (path: string) => command(['export', 'devices', '--app', appId, '--output', path], settings)
   const made =
     spawnSync('mknod', [place('pipe'), 'p']).status === 0 &&
     spawnSync('mknod', [place('null'), 'c', '1', '3']).status === 0
@@ -165,7 +165,7 @@ test('an export replaces neither a device nor a pipe, and of a link the file tha
 })
 
 test('what cannot be asked is refused before a byte is written', async () => {
-  const unknown = await forecourt(
+  const unknown = await command(
     ['export', 'devices', '--filter', 'deviceno=x', '--output', join(folder, 'none')],
     settings,
   )
@@ -179,9 +179,9 @@ test('what cannot be asked is refused before a byte is written', async () => {
     ['import', 'devices', 'some.csv'],
     ['import', 'devices', folder, '--app', appId],
   ]
-  const codes = await Promise.all(uses.map(async (args) => (await forecourt(args, settings)).code))
+  const codes = await Promise.all(uses.map(async (args) => (await command(args, settings)).code))
   expect(codes).toEqual([2, 2, 2, 2, 2, 2])
-  const gone = await forecourt(['import', 'inventory', join(folder, 'gone.csv')], settings)
+  const gone = await command(['import', 'inventory', join(folder, 'gone.csv')], settings)
   expect(gone).toEqual({
     code: 1,
     stdout: '',
@@ -190,7 +190,7 @@ test('what cannot be asked is refused before a byte is written', async () => {
 })
 
 test('a file that cannot be read to its end is no service that does not answer', async () => {
-  const told = await forecourt(['import', 'devices', '/proc/self/mem', '--app', appId], settings)
+  const told = await command(['import', 'devices', '/proc/self/mem', '--app', appId], settings)
   expect(told).toEqual({ code: 1, stdout: '', stderr: 'Can’t read /proc/self/mem (EIO).\n' })
 })
 

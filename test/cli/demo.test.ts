@@ -6,7 +6,7 @@ import { pageEvents } from '../../src/events/contract.ts'
 import { pageSites } from '../../src/sites/contract.ts'
 import { becomesTrue } from '../faults/support.ts'
 import { type Client, target } from '../harness.ts'
-import { forecourt, startForecourt } from './support.ts'
+import { command, startForecourt } from './support.ts'
 
 // The demonstration fleet, which new users see first.
 
@@ -26,7 +26,7 @@ interface Outcome {
 }
 
 test('a fleet in real districts whose devices stand at its sites and whose states move; a second run goes on with it, until Ctrl-C', async () => {
-  const first = await forecourt(['demo', '--once', ...size], settings)
+  const first = await command(['demo', '--once', ...size], settings)
   expect(first).toMatchObject({ code: 0 })
   const { applications, reports } = JSON.parse(first.stdout) as Outcome
   expect(applications.map(({ sites, devices }) => [sites, devices])).toEqual([

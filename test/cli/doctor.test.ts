@@ -1,15 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { examine } from '../../src/cli/doctor.ts'
 import type { Finding } from '../../src/cli/finding.ts'
 import { type Host, startPair } from '../faults/replicated.ts'
-import { type OwnDatabase, Workplace } from '../faults/support.ts'
-import { hasOldestPostgres } from '../harness.ts'
+import { isLong, type OwnDatabase, Workplace, withSql } from '../faults/support.ts'
+import { hasOldestPostgres, runServiceToItsEnd } from '../harness.ts'
+import { longTest } from '../long.ts'
 import { type Lies, TestProvider } from '../provider.ts'
-import { forecourt } from './support.ts'
+import { command, forecourt } from './support.ts'
 
-// The findings of `doctor` for a database in order, for one with faults, and without a database.
+// The findings of `doctor` for a database in order, for one with faults, and without a database; and commands that are given
+// the wrong database: each says so and creates nothing.
 
 const place = new Workplace()
 let database: OwnDatabase
@@ -24,7 +27,7 @@ afterAll(async () => {
 
 async function doctor(env: Record<string, string>) {
   const settings = { FORECOURT_DATA_DIR: join(place.home, 'none'), FORECOURT_PORT: '0', ...env }
-  const { code, stdout, stderr } = await forecourt(['doctor', '--json'], settings)
+  const { code, stdout, stderr } = await command(['doctor', '--json'], settings)
   expect(stderr).toBe('')
   const { ok, checks } = JSON.parse(stdout) as { ok: boolean; checks: Finding[] }
   const not = checks.filter(({ name, status }) => status !== 'ok' && name !== 'program')
@@ -32,17 +35,25 @@ async function doctor(env: Record<string, string>) {
   return { code, ok, not, checks }
 }
 
+const findingOf = (checks: Finding[], name: string) => checks.find((finding) => finding.name === name)
 const names = (findings: Finding[], status: Finding['status']) =>
   findings.filter((finding) => finding.status === status).map(({ name }) => name)
 
-test('a database in order: all is looked at, and nothing fails', async () => {
+const unknownSetting = {
+  name: 'settings',
+  status: 'warn',
+  message: 'unknown setting FORECOURT_PRESENCE_SECOND',
+  todo: 'Did you mean FORECOURT_PRESENCE_SECONDS? All settings: docs/guides/en/settings.md.',
+}
+
+test('a database in order: all is looked at, nothing fails, and an unknown setting is told with the nearest name', async () => {
   await database.run(async (sql) => {
     await sql`create role plain login password 'plain'`
     await sql`create database ours owner plain`
   })
   const url = database.url('ours').replace(/\/\/[^@]+@/, '//plain:plain@')
-  const before = await doctor({ DATABASE_URL: url })
-  expect(before).toMatchObject({ code: 0, ok: true, not: [{ name: 'schema', status: 'warn' }] })
+  const before = await doctor({ DATABASE_URL: url, FORECOURT_PRESENCE_SECOND: '5' })
+  expect(before).toMatchObject({ code: 0, ok: true, not: [unknownSetting, { name: 'schema', status: 'warn' }] })
   const settings = { DATABASE_URL: url, FORECOURT_DATA_DIR: join(place.home, 'none'), FORECOURT_LOG_LEVEL: 'error' }
   expect((await forecourt(['migrate', 'up'], settings)).code).toBe(0)
   const { code, not, checks } = await doctor({ DATABASE_URL: url })
@@ -62,21 +73,6 @@ test('a database in order: all is looked at, and nothing fails', async () => {
       ].concat(['schema', 'disk', 'backup', 'callbacks', 'secrets key']),
     ),
   )
-})
-
-test('a variable that looks like a setting and is none is a warning with the nearest name', async () => {
-  const { code, not } = await doctor({ DATABASE_URL: database.url(), FORECOURT_PRESENCE_SECOND: '5' })
-  expect([code, not.filter(({ name }) => name === 'settings')]).toEqual([
-    0,
-    [
-      {
-        name: 'settings',
-        status: 'warn',
-        message: 'unknown setting FORECOURT_PRESENCE_SECOND',
-        todo: 'Did you mean FORECOURT_PRESENCE_SECONDS? All settings: docs/guides/en/settings.md.',
-      },
-    ],
-  ])
 })
 
 test('what can lose data fails; what waits for somebody is a warning, with what to do', async () => {
@@ -109,24 +105,27 @@ test('a user without rights: which right on what, and the statement that gives i
   })
 })
 
-test.skipIf(!hasOldestPostgres)('standbys whose state the user may not see are counted, and no fault', async () => {
-  const { primary, standby } = await startPair(place.newFolder())
-  hosts.push(primary, standby)
-  await primary.ask((sql) => sql`create role plain login`)
-  await primary.ask((sql) => sql`create database ours owner plain`)
-  const replicationOf = async (user: string) => {
-    const { checks } = await doctor({ DATABASE_URL: `postgres://${user}@127.0.0.1:${primary.port}/ours` })
-    return checks.find(({ name }) => name === 'replication')
-  }
-  expect(await replicationOf('forecourt')).toMatchObject({
-    status: 'ok',
-    message: 'Standbys: 1. Commits wait for 1 of them.',
-  })
-  expect(await replicationOf('plain')).toMatchObject({
-    status: 'ok',
-    message: 'Standbys: 1. The database user may not see which of them commits wait for.',
-  })
-})
+test.skipIf(!hasOldestPostgres || !isLong)(
+  'standbys whose state the user may not see are counted, and no fault',
+  async () => {
+    const { primary, standby } = await startPair(place.newFolder())
+    hosts.push(primary, standby)
+    await primary.ask((sql) => sql`create role plain login`)
+    await primary.ask((sql) => sql`create database ours owner plain`)
+    const replicationOf = async (user: string) => {
+      const { checks } = await doctor({ DATABASE_URL: `postgres://${user}@127.0.0.1:${primary.port}/ours` })
+      return findingOf(checks, 'replication')
+    }
+    expect(await replicationOf('forecourt')).toMatchObject({
+      status: 'ok',
+      message: 'Standbys: 1. Commits wait for 1 of them.',
+    })
+    expect(await replicationOf('plain')).toMatchObject({
+      status: 'ok',
+      message: 'Standbys: 1. The database user may not see which of them commits wait for.',
+    })
+  },
+)
 
 describe('the provider of single sign-on', () => {
   const provider = new TestProvider()
@@ -141,9 +140,9 @@ describe('the provider of single sign-on', () => {
   })
 
   test('that answers is told with its keys and what must be registered there', async () => {
-    const { code, stdout } = await forecourt(['doctor', '--json'], settings())
+    const { code, stdout } = await command(['doctor', '--json'], settings())
     const { checks } = JSON.parse(stdout) as { checks: Finding[] }
-    expect([code, checks.find(({ name }) => name === 'sign-on')]).toEqual([
+    expect([code, findingOf(checks, 'sign-on')]).toEqual([
       0,
       {
         name: 'sign-on',
@@ -194,6 +193,83 @@ describe('the provider of single sign-on', () => {
     expect(findings.filter(({ name }) => name === 'sign-on')).toEqual([])
     expect(provider.asked).toEqual([])
   })
+})
+
+describe('a database that takes no writes', () => {
+  const what = 'The database read_only is read-only for the user forecourt, because default_transaction_read_only is on'
+  const statement = 'alter database read_only reset default_transaction_read_only'
+  beforeAll(async () => {
+    await database.run(async (sql) => {
+      await sql`create database read_only`
+      await sql`alter database read_only set default_transaction_read_only = on`
+    })
+  })
+
+  test('fails in doctor, with what to do', async () => {
+    const { code, checks } = await doctor({ DATABASE_URL: database.url('read_only') })
+    const todo = `As its owner: ${statement}.`
+    expect([code, findingOf(checks, 'writes')]).toEqual([1, { name: 'writes', status: 'fail', message: what, todo }])
+  })
+
+  test('is refused by a start in one sentence', async () => {
+    const { code, stderr } = await runServiceToItsEnd({ env: { DATABASE_URL: database.url('read_only') } })
+    expect([code, stderr]).toEqual([1, `${what}: ${statement}.\n`])
+  })
+})
+
+describe('where there is no Forecourt database', () => {
+  const backups = join(place.home, 'backups')
+  /** Each command that uses the database of the settings, except those that create one. */
+  const commands = [
+    ['erase', '--days', '0', '--dry-run'],
+    ['erase', '--app', 'a', '--site', '1'],
+    ['backup', join(place.home, 'file')],
+    ['backup', '-'],
+    ['backup', '--to', backups, '--keep', '3'],
+    ['callbacks', 'resume'],
+  ]
+  const none = (place: string) => expect.stringContaining(`No Forecourt database found in ${place}`)
+
+  test('each command says so of a folder that is not there, and makes nothing', async () => {
+    const folder = join(place.home, 'wrong')
+    const outcomes = await Promise.all(commands.map((args) => command(args, { FORECOURT_DATA_DIR: folder })))
+    const stderr = `No Forecourt database found in ${folder}. Set FORECOURT_DATA_DIR to its folder, or DATABASE_URL to its server.\n`
+    expect(outcomes).toEqual(commands.map(() => ({ code: 1, stdout: '', stderr })))
+    expect([existsSync(folder), existsSync(backups), existsSync(join(place.home, 'file'))]).toEqual([
+      false,
+      false,
+      false,
+    ])
+  })
+
+  test('a folder of something else, and the database of another program, stay as they are', async () => {
+    const folder = join(place.home, 'other')
+    mkdirSync(folder)
+    await database.run((sql) => sql`create database foreign_one`)
+    for (const args of commands) {
+      const elsewhere = await command(args, { FORECOURT_DATA_DIR: folder })
+      expect([elsewhere.code, elsewhere.stderr, readdirSync(folder)]).toEqual([1, none(folder), []])
+      const foreign = await command(args, { DATABASE_URL: database.url('foreign_one') })
+      expect([foreign.code, foreign.stderr]).toEqual([1, none('database foreign_one')])
+      expect(foreign.stderr).not.toContain('    at ')
+    }
+    const of = { ...database.connection, database: 'foreign_one' }
+    expect(await withSql(of, (sql) => sql`select 1 from pg_tables where schemaname = 'public'`)).toHaveLength(0)
+  })
+})
+
+longTest('doctor tells a service that answers and is that of another folder', async () => {
+  const service = await place.startService()
+  const { port } = new URL(service.url)
+  const wrong = await doctor({ FORECOURT_PORT: port })
+  expect(findingOf(wrong.checks, 'port')).toMatchObject({
+    status: 'warn',
+    message: expect.stringContaining('but with another data folder than'),
+    todo: expect.stringContaining('FORECOURT_DATA_DIR'),
+  })
+  const right = await doctor({ FORECOURT_PORT: port, FORECOURT_DATA_DIR: service.dataDir })
+  expect(findingOf(right.checks, 'port')).toMatchObject({ status: 'ok' })
+  await service.stop()
 })
 
 test('a port that another program has, a setting that is none, and a database that is stopped', async () => {

@@ -9,7 +9,7 @@ import { becomesTrue } from '../faults/support.ts'
 import { type Client, deviceBody, newApplication, newDataDir, newSerial, newToken, target } from '../harness.ts'
 import { longTest } from '../long.ts'
 import { newGenerator, newPerson, signIn } from '../people.ts'
-import { commandLine, forecourt } from './support.ts'
+import { command, commandLine } from './support.ts'
 
 // The commands that call the API, as a script and as a person use them.
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 
 const asJson = async (args: string[]) => {
-  const { code, stdout, stderr } = await forecourt([...args, '--json', '--quiet'], settings)
+  const { code, stdout, stderr } = await command([...args, '--json', '--quiet'], settings)
   expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' })
   return JSON.parse(stdout)
 }
@@ -32,7 +32,7 @@ test('an application’s life: made ready to work, offline, frozen, given a new 
   expect(thirdPartyConfig).toMatchObject({ operatorName: appName })
   await newToken(client, appId, appSecret)
 
-  const listed = await forecourt(['app', 'list', '--name', appName], settings)
+  const listed = await command(['app', 'list', '--name', appName], settings)
   expect(listed.stdout.split('\n')).toEqual([
     expect.stringMatching(/^APPID +NAME +ONLINE +STATUS +CREATED$/),
     expect.stringMatching(new RegExp(`^${appId}  ${appName}  online +normal +\\d{4}-`)),
@@ -42,7 +42,7 @@ test('an application’s life: made ready to work, offline, frozen, given a new 
   expect(await asJson(['app', 'offline', appId])).toMatchObject({ onlineStatus: 2 })
   expect(await asJson(['app', 'online', appId])).toMatchObject({ onlineStatus: 1 })
   expect(await asJson(['app', 'freeze', appId, '--reason', 'unpaid'])).toMatchObject({ frozenReason: 'unpaid' })
-  expect((await forecourt(['app', 'show', appId], settings)).stdout).toMatch(/^status +frozen\nreason +unpaid$/m)
+  expect((await command(['app', 'show', appId], settings)).stdout).toMatch(/^status +frozen\nreason +unpaid$/m)
   expect(await asJson(['app', 'unfreeze', appId])).toMatchObject({ status: 1 })
   const rotated = await asJson(['app', 'rotate-secret', appId])
   expect(rotated.appSecret).not.toBe(appSecret)
@@ -51,14 +51,14 @@ test('an application’s life: made ready to work, offline, frozen, given a new 
   const fresh = await asJson(['app', 'rotate-secret', appId, '--overlap', '600'])
   const { overlapUntil } = await asJson(['app', 'show', appId])
   expect(overlapUntil).toMatch(/^\d{4}-/)
-  expect((await forecourt(['app', 'show', appId], settings)).stdout).toContain(
+  expect((await command(['app', 'show', appId], settings)).stdout).toContain(
     `old secret  valid until ${overlapUntil}\n`,
   )
   await newToken(client, appId, rotated.appSecret)
   expect(await asJson(['app', 'end-old-secret', appId])).toMatchObject({ overlapUntil: null })
   await expect(newToken(client, appId, rotated.appSecret)).rejects.toThrow('10030')
   await newToken(client, appId, fresh.appSecret)
-  expect((await forecourt(['app', 'end-old-secret', appId], settings)).stdout).not.toContain('old secret')
+  expect((await command(['app', 'end-old-secret', appId], settings)).stdout).not.toContain('old secret')
 })
 
 test('accounts and keys are made, listed and removed, and their secrets shown once', async () => {
@@ -66,14 +66,14 @@ test('accounts and keys are made, listed and removed, and their secrets shown on
   const operator = await asJson(['operator', 'create', name, '--role', 'viewer'])
   expect(operator.setUpUrl).toStartWith(`${client.url}/console/set-up#`)
   expect(await asJson(['operator', 'list'])).toContainEqual(expect.objectContaining({ name, isSetUp: false }))
-  const gone = await forecourt(['operator', 'delete', String(operator.id)], settings)
+  const gone = await command(['operator', 'delete', String(operator.id)], settings)
   expect(gone).toEqual({ code: 0, stdout: `Account ${name} (${operator.id}) deleted.\n`, stderr: '' })
 
-  const key = await forecourt(['key', 'create', name, '--role', 'viewer'], settings)
+  const key = await command(['key', 'create', name, '--role', 'viewer'], settings)
   const [, secret = ''] = /^key +(\S+)$/m.exec(key.stdout) ?? []
   expect(key).toMatchObject({ code: 0, stderr: 'Store the key now. It can’t be shown again.\n' })
   // The operator key can also be given as an option or in a file.
-  const refused = await forecourt(['app', 'create', 'not a viewer’s', '--key', secret], { FORECOURT_URL: client.url })
+  const refused = await command(['app', 'create', 'not a viewer’s', '--key', secret], { FORECOURT_URL: client.url })
   expect(refused.stderr).toContain('--key in the process list')
   expect(refused).toMatchObject({ code: 3, stdout: '', stderr: expect.stringMatching(/^10003 notPermitted: /m) })
   // Applications may be named only for a developer, because the other roles see all of them; a developer needs at least
@@ -82,12 +82,12 @@ test('accounts and keys are made, listed and removed, and their secrets shown on
     ['--role', 'developer'],
     ['--role', 'viewer', '--app', 'a'],
   ]) {
-    const answer = await forecourt(['operator', 'create', name, ...mistaken], settings)
+    const answer = await command(['operator', 'create', name, ...mistaken], settings)
     expect(answer).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--app is required') })
   }
   const file = join(newDataDir(), 'key')
   writeFileSync(file, `${secret}\n`)
-  const listed = await forecourt(['key', 'list', '--json'], {
+  const listed = await command(['key', 'list', '--json'], {
     FORECOURT_URL: client.url,
     FORECOURT_OPERATOR_KEY_FILE: file,
   })
@@ -102,12 +102,12 @@ test('a second factor is reset with a reason, and the person comes in by the pas
   await newGenerator(client, headers)
   const reset = ['operator', 'reset-second-factor', String(person.id)]
   const words = 'the phone is lost'
-  expect(await forecourt(reset, settings)).toMatchObject({
+  expect(await command(reset, settings)).toMatchObject({
     code: 2,
     stdout: '',
     stderr: expect.stringContaining('--reason'),
   })
-  expect(await forecourt([...reset, '--reason', words], settings)).toEqual({
+  expect(await command([...reset, '--reason', words], settings)).toEqual({
     code: 0,
     stdout: `Second factor of ${person.name} (${person.id}) reset. The person is signed out.\n`,
     stderr: '',
@@ -118,7 +118,7 @@ test('a second factor is reset with a reason, and the person comes in by the pas
     true,
   )
   await signIn(client, person)
-  const again = await forecourt([...reset, '--reason', words], settings)
+  const again = await command([...reset, '--reason', words], settings)
   expect(again).toMatchObject({ code: 3, stdout: '', stderr: expect.stringMatching(/^10056 secondFactorNotFound: /) })
 })
 
@@ -129,7 +129,7 @@ test('refusals shows what was refused, why, and as many as are asked for', async
   const { deviceNo } = faulty
   const asked = ['refusals', '--filter', `deviceNo=${deviceNo}`]
   // Refusals are written beside the requests.
-  const listed = async () => JSON.parse((await forecourt([...asked, '--app', appId, '--json'], settings)).stdout)
+  const listed = async () => JSON.parse((await command([...asked, '--app', appId, '--json'], settings)).stdout)
   expect(await becomesTrue(async () => (await listed()).length === 3)).toBe(true)
   expect((await listed())[0]).toMatchObject({
     appId,
@@ -138,7 +138,7 @@ test('refusals shows what was refused, why, and as many as are asked for', async
     errors: [{ field: 'deviceName' }],
   })
 
-  const shown = await forecourt([...asked, '--limit', '2'], { ...settings, APP_ID: appId, APP_SECRET: appSecret })
+  const shown = await command([...asked, '--limit', '2'], { ...settings, APP_ID: appId, APP_SECRET: appSecret })
   expect(shown).toEqual({ code: 0, stdout: expect.any(String), stderr: expect.stringContaining('More rows exist') })
   const row = new RegExp(
     `^\\d{4}-.+  ${appId}  10001  invalidRequest  createDevice  ${deviceNo}  deviceName: .+  application:`,
@@ -149,7 +149,7 @@ test('refusals shows what was refused, why, and as many as are asked for', async
     expect.stringMatching(row),
   ])
   // Called as the application itself, which sees only its own refusals.
-  const own = await forecourt(['refusals', '--limit', '3', '--json', '--app-id', appId], {
+  const own = await command(['refusals', '--limit', '3', '--json', '--app-id', appId], {
     FORECOURT_URL: client.url,
     APP_SECRET: appSecret,
   })
@@ -158,17 +158,17 @@ test('refusals shows what was refused, why, and as many as are asked for', async
     stderr: '',
     rows: 3,
   })
-  expect(await forecourt(['refusals', '--filter', 'deviceno=x'], settings)).toMatchObject({ code: 3, stdout: '' })
-  expect(await forecourt(['refusals', '--filter', 'deviceNo'], settings)).toMatchObject({ code: 2, stdout: '' })
+  expect(await command(['refusals', '--filter', 'deviceno=x'], settings)).toMatchObject({ code: 3, stdout: '' })
+  expect(await command(['refusals', '--filter', 'deviceNo'], settings)).toMatchObject({ code: 2, stdout: '' })
 })
 
 test('what the service refuses ends with 3, its code and what to do on standard error', async () => {
-  expect(await forecourt(['app', 'show', 'none-such', '--json'], settings)).toEqual({
+  expect(await command(['app', 'show', 'none-such', '--json'], settings)).toEqual({
     code: 3,
     stdout: '',
     stderr: expect.stringMatching(/^10004 applicationNotFound: .+ `forecourt app list`. .+\n$/),
   })
-  const faulty = await forecourt(['app', 'create', 'x', '--callback-url', 'nowhere'], settings)
+  const faulty = await command(['app', 'create', 'x', '--callback-url', 'nowhere'], settings)
   expect(faulty).toMatchObject({
     code: 3,
     stderr: expect.stringMatching(/^10001 .+\n {2}thirdPartyConfig\.callbackUrl: /),
@@ -176,12 +176,12 @@ test('what the service refuses ends with 3, its code and what to do on standard 
 })
 
 test('who gives no key, or no address, used it wrongly', async () => {
-  expect(await forecourt(['app', 'list'], { FORECOURT_URL: client.url })).toMatchObject({
+  expect(await command(['app', 'list'], { FORECOURT_URL: client.url })).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('FORECOURT_OPERATOR_KEY'),
   })
   for (const wrong of ['here', 'http://user:secret@127.0.0.1/', `${client.url}?x=1`]) {
-    const refused = await forecourt(['app', 'list', '--url', wrong], settings)
+    const refused = await command(['app', 'list', '--url', wrong], settings)
     expect(refused).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(/^error: [^\n]+\n$/) })
     expect(refused.stderr).not.toContain('secret')
   }
@@ -190,11 +190,11 @@ test('who gives no key, or no address, used it wrongly', async () => {
     `${client.url}/console/devices?x=1#y`,
     new URL(client.url).host,
   ]) {
-    expect(await forecourt(['app', 'list', '--json'], { ...settings, FORECOURT_URL: ` ${pasted} ` })).toMatchObject({
+    expect(await command(['app', 'list', '--json'], { ...settings, FORECOURT_URL: ` ${pasted} ` })).toMatchObject({
       code: 0,
     })
   }
-  expect(await forecourt(['app', 'freeze', 'some'], settings)).toEqual({
+  expect(await command(['app', 'freeze', 'some'], settings)).toEqual({
     code: 2,
     stdout: '',
     stderr: "error: required option '--reason <text>' not specified\nFor help, run: forecourt app freeze --help\n",
@@ -206,15 +206,15 @@ longTest('a service that is not there, or is another program, is told in a sente
   await new Promise((resolve) => other.once('listening', resolve))
   const { port } = other.address() as { port: number }
   const url = `http://127.0.0.1:${port}`
-  const isNone = await forecourt(['app', 'show', 'some', '--url', url], settings)
-  expect(isNone).toMatchObject({ code: 1, stderr: expect.stringMatching(/^The server at .+ is not Forecourt/) })
+  const isNone = await command(['app', 'show', 'some', '--url', url], settings)
+  expect(isNone).toMatchObject({ code: 1, stderr: expect.stringMatching(/^The server at .+ isn’t Forecourt/) })
   other.closeAllConnections()
   await new Promise((resolve) => other.close(resolve))
-  const isOpen = await forecourt(['app', 'show', 'some', '--url', 'http://forecourt.example.com'], settings)
+  const isOpen = await command(['app', 'show', 'some', '--url', 'http://forecourt.example.com'], settings)
   expect(isOpen).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/plain text.*--allow-http/) })
-  const isAllowed = await forecourt(['app', 'show', 'some', '--allow-http', '--url', 'http://0.0.0.0:3'], settings)
+  const isAllowed = await command(['app', 'show', 'some', '--allow-http', '--url', 'http://0.0.0.0:3'], settings)
   expect(isAllowed).toMatchObject({ code: 1, stderr: expect.stringMatching(/^No response from the service at /) })
-  const isAway = await forecourt(['app', 'show', 'some', '--url', url], settings)
+  const isAway = await command(['app', 'show', 'some', '--url', url], settings)
   expect(isAway).toEqual({
     code: 1,
     stdout: '',

@@ -68,12 +68,3 @@ test('serve is the service, until its signal; migrate looks at its database whil
   child.kill('SIGTERM')
   expect(await ended).toMatchObject({ code: 0 })
 })
-
-test('serve says in one sentence why it cannot, and ends with 1', async () => {
-  const wrong = await forecourt(['serve'], { ...settings, FORECOURT_PORT: 'eighty' })
-  expect(wrong).toEqual({
-    code: 1,
-    stdout: '',
-    stderr: 'FORECOURT_PORT must be a whole number from 0 to 65535, but it is "eighty".\n',
-  })
-})

@@ -6,14 +6,14 @@ import type { CliCommand } from '../../src/cli/command.ts'
 import { Context } from '../../src/cli/context.ts'
 import { createProgram } from '../../src/cli/program.ts'
 import { newDataDir, projectFolder } from '../harness.ts'
-import { forecourt } from './support.ts'
+import { command, forecourt } from './support.ts'
 
 // The command line's help and usage errors.
 
 const { stdin, stdout, stderr } = process
 const program = createProgram(new Context({ environment: {}, stdin, stdout, stderr }))
-const commandsOf = (command: CliCommand): CliCommand[] =>
-  (command.commands as CliCommand[]).flatMap((child) => [child, ...commandsOf(child)])
+const commandsOf = (parent: CliCommand): CliCommand[] =>
+  (parent.commands as CliCommand[]).flatMap((child) => [child, ...commandsOf(child)])
 
 test('every command says what it does, and those that run show an example', () => {
   const all = commandsOf(program)
@@ -35,20 +35,20 @@ test('a wrong use ends with 2, says why, and writes nothing to standard output',
     [['distribute', '--fast'], /^error: unknown option '--fast'/],
   ]
   for (const [args, said] of wrong) {
-    const { code, stdout, stderr } = await forecourt(args)
+    const { code, stdout, stderr } = await command(args)
     expect({ args, code, stdout }).toEqual({ args, code: 2, stdout: '' })
     expect(stderr).toMatch(said)
   }
 })
 
 test('a command’s help and the version are told on standard output', async () => {
-  const { code, stdout } = await forecourt(['help', 'distribute'])
+  const { code, stdout } = await command(['help', 'distribute'])
   expect({ code, stdout }).toEqual({
     code: 0,
     stdout: expect.stringMatching(/^Usage: forecourt distribute [\s\S]+Examples:\n/),
   })
   const { version } = JSON.parse(readFileSync(join(projectFolder, 'package.json'), 'utf8'))
-  expect(await forecourt(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+  expect(await command(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
 })
 
 test('openapi prints the document, whole also where it is read slowly', async () => {
@@ -60,7 +60,7 @@ test('openapi prints the document, whole also where it is read slowly', async ()
 /** The completions that a shell offers for each of these lines when Tab is pressed. */
 async function completed(shell: 'bash' | 'fish', lines: string[][]): Promise<string[]> {
   const file = join(newDataDir(), 'completion')
-  await Bun.write(file, (await forecourt(['completion', shell])).stdout)
+  await Bun.write(file, (await command(['completion', shell])).stdout)
   const ask = {
     bash: (words: string[]) => {
       const given = words.map((word) => `'${word}'`).join(' ')
@@ -95,7 +95,7 @@ test.if(Bun.which('fish') !== null)('so does fish', async () => {
 })
 
 test.if(Bun.which('zsh') !== null)('zsh reads what it is given', async () => {
-  const { stdout } = await forecourt(['completion', 'zsh'])
+  const { stdout } = await command(['completion', 'zsh'])
   const { status, stderr } = spawnSync('zsh', ['-f', '-n'], { input: stdout, encoding: 'utf8' })
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
 })

@@ -59,6 +59,9 @@ export const asColleague = (input: (person: Person) => object): Measured => ({
     return { input: input(person), as: { headers } }
   },
 })
+/** By an application with few rows, whose number stays the same while the others' grow. */
+export const ofFew = (input: object): Measured => asOperator(({ stranger }) => ({ appId: stranger.appId, ...input }))
+
 /** A page with a total counts up to 10,000 rows, and so reads as many. */
 export const counting = (of: Measured, blocks = 2_500): Measured => ({
   ...of,

@@ -22,6 +22,7 @@ import {
   type Measured,
   none,
   ofEachApplication,
+  ofFew,
   own,
   searching,
   sorting,
@@ -321,6 +322,14 @@ export const measured: Record<keyof Methods, Measured> = {
   getServiceDetail: asOperator(none),
 }
 
+/** As a developer of two applications that have few rows. */
+const ofDeveloper: Measured = {
+  call: async ({ client, stranger, spare }) => {
+    const developer = await newPerson(client, 'developer', [stranger.appId, spare.appId])
+    return { input: {}, as: { headers: await signIn(client, developer) } }
+  },
+}
+
 /**
  * Requests for which an operation runs other SQL than for its simplest request, named `operation: what is requested`.
  */
@@ -351,6 +360,26 @@ export const variants: Record<string, Measured> = {
   'pageSites: sorted by name': sorting(own(() => ({ sort: 'siteName' }))),
   'pageBillingRules: sorted by name': sorting(own(() => ({ sort: 'ruleName' }))),
   'pageApplications: sorted by name': sorting(asOperator(() => ({ sort: 'appName' }))),
+  'pageDevices: of few, by states': ofFew({ status: 2, onlineStatus: 1, runStatus: 2 }),
+  'pageDevices: of few, by a part of the serial': ofFew({ deviceNo: '7a7' }),
+  'pageDevices: of few, by a part of the name': ofFew({ deviceName: 'gate 77' }),
+  'pageDevices: of few, by a tag': ofFew({ tag: 'south' }),
+  'pageDevices: of few, by a division': ofFew({ provinceCode: '360000', cityCode: '360100', districtCode: 'none' }),
+  'pageDevices: of few, by a time': ofFew({ timeFrom: '2026-01-01 00:00:00', timeTo: '2026-01-02 00:00:00' }),
+  'pageDevices: of few, by a box': ofFew({ bbox: '10,10,12,12' }),
+  'pageDevices: of few, by a report': ofFew({ hasReported: 'true', modelName: 'model 7' }),
+  'pageDevices: of few, sorted by model': ofFew({ sort: 'modelName' }),
+  'pageDevices: on a later page': counting(
+    own(() => ({ pageNo: 50, pageSize: 20 })),
+    4_500,
+  ),
+  'pageDevices: of two applications': ofDeveloper,
+  'pageSites: of few, by parts of names': ofFew({ siteName: 'site 77', contacts: 'nobody' }),
+  'pageSites: of few, by a time': ofFew({ timeFrom: '2026-01-01 00:00:00', timeTo: '2026-01-02 00:00:00' }),
+  'pageSites: of few, by a box': ofFew({ bbox: '30,30,31,31' }),
+  'pageSites: of few, in a division': ofFew({ provinceCode: '360000', cityCode: '360100', districtCode: '360102' }),
+  'pageSites: of two applications': ofDeveloper,
+  'pageSites: by a rule that none names': own(() => ({ billingRuleId: 9_999_999 })),
   'pagePlacements: of several devices': own(({ device }) => ({ deviceNos: `${device},${device}x` })),
   'pageSites: by a billing rule': own(({ rule }) => ({ billingRuleId: rule })),
   'getPriceChange: of any application': asOperator(({ priceChange }) => ({ id: priceChange })),

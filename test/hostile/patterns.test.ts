@@ -12,32 +12,7 @@ function patternsOf(schema: unknown): string[] {
 
 const patterns = [...new Set(operations.flatMap(({ body, query }) => [...patternsOf(body), ...patternsOf(query)]))]
 const length = 60_000
-const units = [
-  'a',
-  'A',
-  '0',
-  ' ',
-  '.',
-  ',',
-  '-',
-  '/',
-  ':',
-  '"',
-  '\\',
-  '\t',
-  '中',
-  '𝄞',
-  'a ',
-  '0.',
-  '1,',
-  '00:',
-  '-1',
-  'a.',
-  '/a',
-  ':/',
-  '%2',
-  ' ,',
-]
+const units = [...'aA0 .,-/:"\\\t中𝄞', ...['a ', '0.', '1,', '00:', '-1', 'a.', '/a', ':/', '%2', ' ,']]
 const texts = units.flatMap((unit) => {
   const run = unit.repeat(Math.ceil(length / unit.length)).slice(0, length)
   return [run, `${run}!`, `!${run}`, `115.9,28.7${run}`, `https://${run}`, `00:00:00${run}\n`]

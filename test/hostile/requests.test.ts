@@ -62,11 +62,10 @@ const ambiguous: Record<string, string> = {
   'a chunk longer than its size': `${post('Transfer-Encoding: chunked')}1\r\nxx\r\n0\r\n\r\n${inner}`,
 }
 
-test.each(Object.entries(ambiguous))('%s is not read as two requests', async (_, text) => {
-  const got = await exchange(text)
+test('no text that is ambiguous is read as two requests', async () => {
+  const answers = await Promise.all(Object.entries(ambiguous).map(async ([name, text]) => [name, await exchange(text)]))
   // The second request is never handled, and its id is in no response.
-  expect(got).not.toMatch(/x-request-id: smuggled/i)
-  expect(got).not.toMatch(/^HTTP\/1\.1 2/m)
+  expect(answers.filter(([, got = '']) => /x-request-id: smuggled|^HTTP\/1\.1 2/im.test(got))).toEqual([])
 })
 
 const hostile: Record<string, string> = {
@@ -82,8 +81,9 @@ const hostile: Record<string, string> = {
   'a host with a line end': lines('GET / HTTP/1.1', 'Host: a%0d%0aX-Injected: yes'),
 }
 
-test.each(Object.entries(hostile))('%s adds nothing to the answer', async (_, text) => {
-  expect(await exchange(text)).not.toMatch(/^x-injected/im)
+test('no text in a header, the path or the query adds a header to the answer', async () => {
+  const answers = await Promise.all(Object.entries(hostile).map(async ([name, text]) => [name, await exchange(text)]))
+  expect(answers.filter(([, got = '']) => /^x-injected/im.test(got))).toEqual([])
 })
 
 test.each([
@@ -187,26 +187,7 @@ test('a token is no cookie, a cookie is no token, and neither is a key', async (
 
 test('hostile text in every member of a device shifts nothing in its batch', async () => {
   const other = await newApplication(client)
-  const pieces = [
-    "'",
-    '"',
-    '\\',
-    '{}',
-    '{"a":1}',
-    'NULL',
-    'null',
-    ',',
-    ';',
-    '|',
-    '$1',
-    '\\N',
-    '\\x1e',
-    '(,)',
-    '<b>',
-    '%s',
-    '$x',
-    '{{x}}',
-  ]
+  const pieces = `' " \\ {} {"a":1} NULL null , ; | $1 \\N \\x1e (,) <b> %s $x {{x}}`.split(' ')
   const sent = pieces.flatMap((piece) =>
     [app, other].map(({ appId, token }) => ({
       token,
@@ -214,23 +195,13 @@ test('hostile text in every member of a device shifts nothing in its batch', asy
     })),
   )
   const answers = await Promise.all(sent.map(({ token, body }) => client.call(createDevice, body, { token })))
-  expect(
-    answers.map(({ code, data }) => [
-      code,
-      data?.appId,
-      data?.deviceNo,
-      data?.deviceName,
-      data?.tag,
-      data?.deviceBattery.detailAddress,
-    ]),
-  ).toEqual(
-    sent.map(({ body }) => [
-      0,
-      body.appId,
-      body.deviceNo,
-      body.deviceName,
-      body.tag ?? null,
-      body.detailAddress ?? null,
-    ]),
-  )
+  const told = answers.map(({ code, data }) => {
+    const { appId, deviceNo, deviceName, tag, deviceBattery } = data
+    return [code, appId, deviceNo, deviceName, tag, deviceBattery.detailAddress]
+  })
+  const expected = sent.map(({ body: { appId, deviceNo, deviceName, tag, detailAddress } }) => [
+    0,
+    ...[appId, deviceNo, deviceName, tag, detailAddress],
+  ])
+  expect(told).toEqual(expected as typeof told)
 })

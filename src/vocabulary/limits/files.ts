@@ -92,7 +92,7 @@ export const fileLimits = {
   exportPageRows: 500,
   /**
    * Devices. The devices whose reports one read of an export looks up, so that it does not hold its connection for
-   * long. Beyond it: the next read continues. Tested by: test/device-plans.test.ts.
+   * long. Beyond it: the next read continues. Tested by: test/device-searches.test.ts.
    */
   exportRowsWalked: 10_000,
   /** Records. The records of each kind in the response to a search. Tested by: test/conformance/search.test.ts. */

@@ -72,7 +72,7 @@ export const keptLimits = {
   refusalErrors: 32,
   /**
    * Lines of a kind a minute. The log lines about refused clients; protects the log from clients that are refused in
-   * a loop. Beyond it: one line counts the rest. Tested by: test/conformance/refusal-lines.test.ts.
+   * a loop. Beyond it: one line counts the rest. Tested by: test/conformance/refusals-of-none.test.ts.
    */
   refusalLinesAMinute: 20,
 } as const

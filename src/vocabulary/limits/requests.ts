@@ -115,12 +115,12 @@ export const requestLimits = {
   pageRowsCounted: 10_000,
   /**
    * Devices. The matching devices whose keys one search by reports may keep; protects the database’s
-   * memory. Beyond it: the page is read along the index. Tested by: test/device-plans.test.ts.
+   * memory. Beyond it: the page is read along the index. Tested by: test/device-searches.test.ts.
    */
   joinedDevicesFound: 100_000,
   /**
    * Devices. The devices whose reports a search samples if most devices may match; protects the database. Beyond it:
-   * the search uses a join, unless more than `pageRowsCounted` have matched. Tested by: test/device-plans.test.ts.
+   * the search uses a join, unless more than `pageRowsCounted` have matched. Tested by: test/device-searches.test.ts.
    */
   joinedDevicesLookedAt: 20_000,
   /**

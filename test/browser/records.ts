@@ -1,0 +1,51 @@
+import { expect } from 'bun:test'
+import { saveBillingRule } from '../../src/billing-rules/contract.ts'
+import { createDevice, createDevices, getDevice } from '../../src/devices/contract.ts'
+import { type SiteRecord, saveSite } from '../../src/sites/contract.ts'
+import { limits } from '../../src/vocabulary/limits.ts'
+import { deviceBody, siteBody, type TestApplication } from '../harness.ts'
+import { client } from './support.ts'
+
+// Records of an application, created through the API.
+
+export async function newDevice(app: TestApplication, members: Record<string, unknown> = {}) {
+  const device = deviceBody(app.appId, members)
+  const made = await client.call(createDevice, device, { token: app.token })
+  expect(made.code).toBe(0)
+  return made.data
+}
+
+/** Creates devices named “Gate 000”, “Gate 001” …, and returns their serial numbers. */
+export async function newDevices(app: TestApplication, count: number, members: object = {}): Promise<string[]> {
+  const devices = Array.from({ length: count }, (_, index) => {
+    const { appId: _appId, ...device } = deviceBody(app.appId, {
+      deviceName: `Gate ${String(index).padStart(3, '0')}`,
+      ...members,
+    })
+    return device
+  })
+  for (let first = 0; first < count; first += limits.batchRows) {
+    const batch = devices.slice(first, first + limits.batchRows)
+    expect((await client.call(createDevices, { devices: batch }, { token: app.token })).code).toBe(0)
+  }
+  return devices.map(({ deviceNo }) => String(deviceNo))
+}
+
+/** Reads a device as an operator. */
+export const look = (appId: string, deviceNo: string) => client.operate(getDevice, { appId, deviceNo })
+
+export async function newSite(app: TestApplication, members: Record<string, unknown> = {}): Promise<SiteRecord> {
+  const made = await client.call(saveSite, siteBody(app.appId, members), { token: app.token })
+  if (made.code !== 0) throw new Error(`no site: ${made.text}`)
+  return made.data
+}
+
+export async function newRule(app: TestApplication, ruleType: number, ruleName: string): Promise<number> {
+  const members =
+    ruleType === 3
+      ? { freeMinutes: 15, unitMinutes: 10, unitPrice: '1' }
+      : { periods: [{ startTime: '00:00:00', electricityPrice: '0.6', servicePrice: '0.4' }] }
+  const made = await client.call(saveBillingRule, { ruleName, ruleType, ...members }, { token: app.token })
+  if (made.code !== 0) throw new Error(`None: ${made.text}`)
+  return made.data.id
+}
