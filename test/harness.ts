@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Static, TObject, TSchema } from 'typebox'
 import { createApplication, takeApplicationOffline } from '../src/applications/contract.ts'
 import { issueToken } from '../src/applications/tokens/contract.ts'
 import { Database } from '../src/database/database.ts'
@@ -12,6 +11,7 @@ import type { DeviceRegistration } from '../src/devices/contract.ts'
 import { startEmbeddedDatabase } from '../src/embedded/embedded.ts'
 import type { SiteRegistration } from '../src/sites/contract.ts'
 import type { Operation } from '../src/vocabulary/operation.ts'
+import { contractOf, type DataOf, type OperationId } from './contracts.ts'
 import { expectPublished } from './published.ts'
 
 export const projectFolder = join(import.meta.dirname, '..')
@@ -202,7 +202,7 @@ export interface Faults {
   errors: { field: string; reason: string }[]
 }
 
-/** Calls operations by their contracts, over HTTP. */
+/** Calls operations over HTTP, by their IDs or contracts. */
 export class Client {
   readonly url: string
   readonly operatorKey: string
@@ -216,11 +216,12 @@ export class Client {
    * Sends `input` as the body of a POST or as the query of a GET; for an operation that uploads a file, sends
    * `input.file` as the body. Returns the response, whatever its status.
    */
-  async call<Body extends TObject, Query extends TObject, Data extends TSchema>(
-    operation: Operation<Body, Query, Data>,
+  async call<Called extends OperationId | Operation>(
+    called: Called,
     input: unknown,
     options: CallOptions = {},
-  ): Promise<Answer<Static<Data>>> {
+  ): Promise<Answer<DataOf<Called>>> {
+    const operation = contractOf(called)
     const { method, path } = operation
     const headers: Record<string, string> = { ...options.headers }
     if (options.token !== undefined) headers.authorization = `Bearer ${options.token}`
@@ -239,12 +240,12 @@ export class Client {
   }
 
   /** As `call`, with the operator key. */
-  operate<Body extends TObject, Query extends TObject, Data extends TSchema>(
-    operation: Operation<Body, Query, Data>,
+  operate<Called extends OperationId | Operation>(
+    called: Called,
     input: unknown,
     options: CallOptions = {},
-  ): Promise<Answer<Static<Data>>> {
-    return this.call(operation, input, { token: this.operatorKey, ...options })
+  ): Promise<Answer<DataOf<Called>>> {
+    return this.call(called, input, { token: this.operatorKey, ...options })
   }
 
   /**

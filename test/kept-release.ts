@@ -12,6 +12,7 @@ import { pagePriceChanges, schedulePriceChange } from '../src/sites/price-change
 import { getSitePrices } from '../src/sites/prices/contract.ts'
 import { forecourt } from './cli/support.ts'
 import { becomesTrue } from './faults/support.ts'
+import { contractOf } from './contracts.ts'
 import { Client, deviceBody, newApplication, type Service, siteBody } from './harness.ts'
 
 // What a release leaves for the tests of every later version: a backup of one application with records of each kind,
@@ -63,7 +64,7 @@ export async function keepRelease(service: Service, folder: string, version: str
   const { appId } = await newApplication(client, { appName: 'Kept' })
   const done: Client['operate'] = async (operation, input) => {
     const answer = await client.operate(operation, input)
-    if (answer.code !== 0) throw new Error(`${operation.id}: ${answer.text}`)
+    if (answer.code !== 0) throw new Error(`${contractOf(operation).id}: ${answer.text}`)
     return answer
   }
   const day = (price: string) => [{ startTime: '00:00:00', electricityPrice: price, servicePrice: '0.4' }]

@@ -29,7 +29,7 @@ import * as priceChanges from '../sites/price-changes/contract.ts'
 import * as sitePrices from '../sites/prices/contract.ts'
 import { declaredOperations } from '../vocabulary/operation.ts'
 
-const contracts: object[] = [
+export const contracts = [
   tokens,
   sites,
   sitePrices,

@@ -51,7 +51,7 @@ test.each([
     const listed: unknown[] = []
     for (let cursor: string | null | undefined; cursor !== null; ) {
       const query = { ...asked, pageSize: 100, ...(cursor !== undefined && { cursor }) }
-      const answer = await client.call<never, never, never>(page as never, query, { token })
+      const answer = await client.call(page as never, query, { token })
       const { list, nextCursor } = expectSuccess(answer) as { list: unknown[]; nextCursor: string | null }
       listed.push(...list)
       cursor = nextCursor

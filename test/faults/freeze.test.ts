@@ -114,7 +114,7 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, change }) => 
     const app = await newApplication(a)
     const { appId, token } = app
     const call = async <Data>(client: Client, operation: { path: string }, body: object, key?: string) =>
-      client.call<never, never, never>(operation as Operation<never, never, never>, body, {
+      client.call(operation as Operation, body, {
         token,
         headers: key === undefined ? {} : { 'idempotency-key': key },
       }) as Promise<Answer<Data>>
