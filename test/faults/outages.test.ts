@@ -169,9 +169,8 @@ function smallDisk(): string | undefined {
   return mounted ? disk : undefined
 }
 
-test.skipIf(process.getuid?.() !== 0)(
-  'a full disk is told as 503, and creates work again when there is room',
-  async () => {
+describe.concurrent('a full disk', () => {
+  test.skipIf(process.getuid?.() !== 0)('is told as 503, and creates work again when there is room', async () => {
     const disk = smallDisk()
     if (disk === undefined) return tell('no disk can be mounted here: not tested')
     try {
@@ -212,8 +211,8 @@ test.skipIf(process.getuid?.() !== 0)(
     } finally {
       spawnSync('umount', ['-l', disk])
     }
-  },
-)
+  })
+})
 
 test('with 5 creates allowed to wait, a flood’s surplus is refused at once and the service stays alive', async () => {
   const database = await place.startDatabase()
