@@ -140,7 +140,7 @@ async function readSortedKeys(
 }
 
 /** Makes the planner read the whole device index and sort in memory. */
-export async function planByScan(tx: Statements): Promise<void> {
+async function planByScan(tx: Statements): Promise<void> {
   await tx`
     select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
       set_config('work_mem', '32MB', true)`
