@@ -4,12 +4,14 @@ import { join } from 'node:path'
 import { ahead, at, day, scheduledSoon, untilApplied } from '../conformance/price-support.ts'
 import { client, expectSuccess, newRule, saveSiteOf } from '../conformance/support.ts'
 import { newApplication, newDataDir } from '../harness.ts'
-import { command } from './support.ts'
+import { command, forecourt } from './support.ts'
 
 // The commands for prices from a date on.
 
 const env = { FORECOURT_URL: client.url, FORECOURT_OPERATOR_KEY: client.operatorKey }
-const price = (args: string[], input = '') => command(['price', ...args, '--json'], env, input)
+/** With an input, by a process that has it as its standard input. */
+const price = (args: string[], input?: string) =>
+  (input === undefined ? command : forecourt)(['price', ...args, '--json'], env, input)
 
 test('price schedule, list and cancel: new terms of a rule, from a file or standard input', async () => {
   const application = await newApplication(client)
