@@ -410,11 +410,12 @@ describe('the SDK', () => {
     async (status) => {
       const other = standIn(() => Response.json({ code: 0 }))
       const place = standIn(() => new Response(null, { status, headers: { location: other.url } }))
-      const forecourt = new Forecourt({ baseUrl: place.url, appId: 'any', appSecret: 'a secret' })
+      const forecourt = new Forecourt({ baseUrl: place.url, appId: 'any', appSecret: 'a secret', retries: 0 })
       const error = await errorOf(forecourt.pageSites())
       expect(error).toMatchObject({ name: 'notForecourt', code: 0, status, operation: 'issueToken' })
       expect(error.message).toContain(other.url)
-      await errorOf(new Forecourt({ baseUrl: place.url, token: 'any' }).createImport({ kind: 'sites', file: 'a' }))
+      const byToken = new Forecourt({ baseUrl: place.url, token: 'any', retries: 0 })
+      await errorOf(byToken.createImport({ kind: 'sites', file: 'a' }))
       expect(other.requests).toEqual([])
       await Promise.all([other.stop(), place.stop()])
     },
