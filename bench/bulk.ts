@@ -9,7 +9,9 @@ import { parseArgs } from 'node:util'
 import { createAct, getAct } from '../src/bulk/acts/contract.ts'
 import { createExport, createImport, getImport } from '../src/bulk/contract.ts'
 import { createDevice, getDevice, updateDevice } from '../src/devices/contract.ts'
-import { Client, deviceBody, newApplication, newSerial, startService, type TestApplication } from '../test/harness.ts'
+import { Client } from '../test/kit/client.ts'
+import { deviceBody, newApplication, newSerial, type TestApplication } from '../test/kit/records.ts'
+import { startService } from '../test/kit/service.ts'
 
 const { values } = parseArgs({
   options: {

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { projectFolder } from '../test/harness.ts'
+import { projectFolder } from '../test/kit/folders.ts'
 import { databaseCpu, processCpu, residentMegabytes } from './cpu.ts'
 
 const lookEveryMs = 50

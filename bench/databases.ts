@@ -2,7 +2,9 @@
 //
 //   bun bench/databases.ts [--rounds 3] [--seconds 8] plain=postgres://… citus=postgres://…
 import { cpus } from 'node:os'
-import { Client, newApplication, startService } from '../test/harness.ts'
+import { Client } from '../test/kit/client.ts'
+import { newApplication } from '../test/kit/records.ts'
+import { startService } from '../test/kit/service.ts'
 import { load } from './load.ts'
 import { median } from './measure.ts'
 import { type Options, readOptions } from './options.ts'

@@ -2,7 +2,7 @@
 // `insert` writes only the device's row; `whole` does the durable work of a create, one statement after the other.
 import { randomBytes } from 'node:crypto'
 import postgres from 'postgres'
-import { deviceBody } from '../test/harness.ts'
+import { deviceBody } from '../test/kit/records.ts'
 import { databaseCpu, processCpu } from './cpu.ts'
 import { type Figure, median } from './measure.ts'
 import { type SerialOrder, serialSource } from './serials.ts'

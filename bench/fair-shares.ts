@@ -6,7 +6,9 @@ import type { Sql } from 'postgres'
 import { issueToken } from '../src/applications/tokens/contract.ts'
 import { createDevice, getDevice } from '../src/devices/contract.ts'
 import { getReadiness } from '../src/service/contract.ts'
-import { type Answer, Client, deviceBody, newApplication, type Service, type TestApplication } from '../test/harness.ts'
+import { type Answer, Client } from '../test/kit/client.ts'
+import { deviceBody, newApplication, type TestApplication } from '../test/kit/records.ts'
+import type { Service } from '../test/kit/service.ts'
 
 export interface Greed {
   sites: number

@@ -3,7 +3,7 @@
 //
 //   bun bench/fairness.ts [--rounds 3] [--seconds 8]
 //   npm run build && FORECOURT_TEST_RUNTIME=node bun bench/fairness.ts
-import { startService } from '../test/harness.ts'
+import { startService } from '../test/kit/service.ts'
 import { databaseCpu, processCpu } from './cpu.ts'
 import { measureShares, p95 } from './fair-shares.ts'
 import { runBench } from './program.ts'

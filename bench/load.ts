@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { EventType } from '../src/vocabulary/event-types.ts'
-import { deviceBody } from '../test/harness.ts'
+import { deviceBody } from '../test/kit/records.ts'
 import { newRunMark, type SerialOrder, serialPlaceholder } from './serials.ts'
 import type { Server } from './servers.ts'
 

@@ -9,7 +9,9 @@
 import { createDevice, pageDevices } from '../src/devices/contract.ts'
 import { reportDeviceState } from '../src/devices/state/contract.ts'
 import { search } from '../src/service/search/contract.ts'
-import { Client, deviceBody, newApplication, startService, type TestApplication } from '../test/harness.ts'
+import { Client } from '../test/kit/client.ts'
+import { deviceBody, newApplication, type TestApplication } from '../test/kit/records.ts'
+import { startService } from '../test/kit/service.ts'
 import { databaseCpu, processCpu } from './cpu.ts'
 import { applications, fillFleet } from './fleet.ts'
 import {

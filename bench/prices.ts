@@ -9,17 +9,10 @@ import { createDevice } from '../src/devices/contract.ts'
 import { saveSites, updateSite } from '../src/sites/contract.ts'
 import { schedulePriceChange } from '../src/sites/price-changes/contract.ts'
 import { getSitePrices } from '../src/sites/prices/contract.ts'
-import { embeddedConnection } from '../test/faults/support.ts'
-import {
-  type Answer,
-  Client,
-  deviceBody,
-  newApplication,
-  newSerial,
-  siteBody,
-  startService,
-  type TestApplication,
-} from '../test/harness.ts'
+import { type Answer, Client } from '../test/kit/client.ts'
+import { embeddedConnection } from '../test/kit/database.ts'
+import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../test/kit/records.ts'
+import { startService } from '../test/kit/service.ts'
 
 const { values } = parseArgs({
   options: {

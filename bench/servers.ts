@@ -2,7 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createDevice } from '../src/devices/contract.ts'
-import { Client, newApplication, startService } from '../test/harness.ts'
+import { Client } from '../test/kit/client.ts'
+import { newApplication } from '../test/kit/records.ts'
+import { startService } from '../test/kit/service.ts'
 import type { Database } from './cluster.ts'
 
 /** A server under load, and what a request to it needs. */

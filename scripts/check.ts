@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { hasOldestPostgres } from '../test/harness.ts'
+import { hasOldestPostgres } from '../test/kit/database.ts'
 import { staleFiles } from './generated-files.ts'
 import { installationOf, programsOf } from './nodes.ts'
 

@@ -2,7 +2,8 @@ import { readdirSync } from 'node:fs'
 import { getReadiness } from '../src/service/contract.ts'
 import { Cluster, coordinatorUrl } from '../test/citus/cluster.ts'
 import { Caller } from '../test/citus/traffic.ts'
-import { Client, type Service, startService } from '../test/harness.ts'
+import { Client } from '../test/kit/client.ts'
+import { type Service, startService } from '../test/kit/service.ts'
 import { bunTest } from './bun-test.ts'
 
 // Runs the conformance suite twice in a row against a service whose database is distributed, beside two busy callers,

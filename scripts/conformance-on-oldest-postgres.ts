@@ -2,7 +2,9 @@ import { spawn, spawnSync } from 'node:child_process'
 import { chownSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { serverUser } from '../src/embedded/user.ts'
-import { newDataDir, oldestPostgres, startService } from '../test/harness.ts'
+import { oldestPostgres } from '../test/kit/database.ts'
+import { newDataDir } from '../test/kit/folders.ts'
+import { startService } from '../test/kit/service.ts'
 import { bunTest } from './bun-test.ts'
 
 // Runs the conformance suite against a service whose database is the oldest PostgreSQL that is supported, reached by

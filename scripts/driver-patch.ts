@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { projectFolder } from '../test/harness.ts'
+import { projectFolder } from '../test/kit/folders.ts'
 
 const read = (path: string) => readFileSync(join(projectFolder, path), 'utf8')
 

@@ -14,7 +14,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
-import { projectFolder } from '../test/harness.ts'
+import { projectFolder } from '../test/kit/folders.ts'
 
 // Makes the container image as a file, without a container engine and without root: packages of the Debian that this
 // machine has, and on them the packed service in the versions of the lock. The file is an OCI layout, and an archive of

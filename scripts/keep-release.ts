@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { projectFolder, startService } from '../test/harness.ts'
 import { keepRelease } from '../test/kept-release.ts'
+import { projectFolder } from '../test/kit/folders.ts'
+import { startService } from '../test/kit/service.ts'
 
 // Makes test/releases/VERSION, by which every later version is tested: a backup of this version, and what it told.
 //

@@ -1,7 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { Client, newApplication, projectFolder, startService } from '../test/harness.ts'
+import { Client } from '../test/kit/client.ts'
+import { projectFolder } from '../test/kit/folders.ts'
+import { newApplication } from '../test/kit/records.ts'
+import { startService } from '../test/kit/service.ts'
 
 // Checks openapi.json with other tools: two linters find nothing, the clients of three generators type-check and run
 // against the service, and newman sends each request of the Postman collection. Only this script installs the tools.

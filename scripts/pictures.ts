@@ -10,8 +10,9 @@ import { getOverview } from '../src/service/overview/contract.ts'
 import { pageSites, saveSite } from '../src/sites/contract.ts'
 import { schedulePriceChange } from '../src/sites/price-changes/contract.ts'
 import { launchChromium } from '../test/browser/chromium.ts'
-import { embeddedConnection, withSql } from '../test/faults/support.ts'
-import { Client, startService } from '../test/harness.ts'
+import { Client } from '../test/kit/client.ts'
+import { embeddedConnection, withSql } from '../test/kit/database.ts'
+import { startService } from '../test/kit/service.ts'
 
 // Takes the pictures of the console for the README and for docs/tour.md, on a service with invented sites and devices.
 //

@@ -22,10 +22,13 @@ import {
 } from '../src/sites/price-changes/contract.ts'
 import { getSitePrices } from '../src/sites/prices/contract.ts'
 import type { Operation } from '../src/vocabulary/operation.ts'
-import { libfaketime, movedClock } from '../test/faults/clocks.ts'
-import { OldestServer } from '../test/faults/oldest-server.ts'
-import { becomesTrue, randomNumbers, sleep, Workplace } from '../test/faults/support.ts'
-import { type Answer, Client, newApplication, siteBody, type TestApplication } from '../test/harness.ts'
+import { type Answer, Client } from '../test/kit/client.ts'
+import { libfaketime, movedClock } from '../test/kit/clock.ts'
+import { OldestServer } from '../test/kit/oldest-server.ts'
+import { newApplication, siteBody, type TestApplication } from '../test/kit/records.ts'
+import { randomNumbers } from '../test/kit/scale.ts'
+import { becomesTrue, sleep } from '../test/kit/waits.ts'
+import { Workplace } from '../test/kit/workplace.ts'
 
 // Sends the same random schedule of saves, updates, price changes, cancels, undos and deletions to this checkout and to
 // another one, and compares what both answer: each response, the prices of each site at each second, the pages, and at

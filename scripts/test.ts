@@ -1,7 +1,9 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
-import { makeTemplate, projectFolder, startService } from '../test/harness.ts'
+import { makeTemplate } from '../test/kit/database.ts'
+import { projectFolder } from '../test/kit/folders.ts'
+import { startService } from '../test/kit/service.ts'
 import { bunTest } from './bun-test.ts'
 import { staleFiles } from './generated-files.ts'
 

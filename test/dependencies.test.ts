@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { projectFolder } from './harness.ts'
+import { projectFolder } from './kit/folders.ts'
 
 // Checks of package-lock.json: which packages `npm ci` downloads, and which of them run a script.
 

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import type { Static } from 'typebox'
 import type { DeviceRecord, pageDevices } from '../src/devices/contract.ts'
-import type { Answer } from './harness.ts'
+import type { Answer } from './kit/client.ts'
 
 // Compares pages of devices with a model that checks every record against the filter in memory.
 

@@ -3,8 +3,11 @@ import postgres from 'postgres'
 import { createExport } from '../src/bulk/contract.ts'
 import { createDevice, pageDevices } from '../src/devices/contract.ts'
 import { pageSites } from '../src/sites/contract.ts'
-import { embeddedConnection, isLong } from './faults/support.ts'
-import { Client, deviceBody, newApplication, type Service, startService, type TestApplication } from './harness.ts'
+import { Client } from './kit/client.ts'
+import { embeddedConnection } from './kit/database.ts'
+import { deviceBody, newApplication, type TestApplication } from './kit/records.ts'
+import { isLong } from './kit/scale.ts'
+import { type Service, startService } from './kit/service.ts'
 
 // Pages and exports of an application with most of 200,000 devices, and of all applications, against what the table holds:
 // more than `limits.joinedDevicesFound` have reported. What the reads cost is in test/operation-costs.test.ts.

@@ -3,8 +3,9 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { applicationTables, localTables, referenceTables, serialTables } from '../src/database/distribute.ts'
 import { openDatabase } from '../src/database/open.ts'
-import { type OwnDatabase, Workplace } from './faults/support.ts'
-import { projectFolder } from './harness.ts'
+import type { OwnDatabase } from './kit/database.ts'
+import { projectFolder } from './kit/folders.ts'
+import { Workplace } from './kit/workplace.ts'
 
 // The parts of `forecourt distribute` that can be tested without Citus.
 

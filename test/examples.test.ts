@@ -10,18 +10,13 @@ import { unbindDevice } from '../src/devices/ownership/contract.ts'
 import { getDeviceState, reportDeviceState } from '../src/devices/state/contract.ts'
 import { pageEvents } from '../src/events/contract.ts'
 import { pageSites, saveSite } from '../src/sites/contract.ts'
-import { freePort } from './faults/replicated.ts'
-import { atScale, becomesTrue, isLong } from './faults/support.ts'
-import {
-  Client,
-  type Ended,
-  newApplication,
-  newSerial,
-  projectFolder,
-  type Service,
-  siteBody,
-  startService,
-} from './harness.ts'
+import { Client } from './kit/client.ts'
+import { projectFolder } from './kit/folders.ts'
+import { newApplication, newSerial, siteBody } from './kit/records.ts'
+import { freePort } from './kit/replicated.ts'
+import { atScale, isLong } from './kit/scale.ts'
+import { type Ended, type Service, startService } from './kit/service.ts'
+import { becomesTrue } from './kit/waits.ts'
 
 // Runs the examples as a reader would, against a service that may send callbacks to this machine.
 

@@ -16,8 +16,11 @@ import { SiteRegistration, saveSite } from '../src/sites/contract.ts'
 import type { Operation } from '../src/vocabulary/operation.ts'
 import { refusals } from '../src/vocabulary/refusals.ts'
 import { terms } from './costs/world.ts'
-import { atScale, embeddedConnection } from './faults/support.ts'
-import { type Answer, Client, deviceBody, newApplication, newSerial, siteBody, startService } from './harness.ts'
+import { type Answer, Client } from './kit/client.ts'
+import { embeddedConnection } from './kit/database.ts'
+import { deviceBody, newApplication, newSerial, siteBody } from './kit/records.ts'
+import { atScale } from './kit/scale.ts'
+import { startService } from './kit/service.ts'
 
 // No request may cause a 5xx, every response has the envelope, and the stored values equal the sent ones. When a run
 // fails, fast-check prints its seed.
@@ -231,11 +234,7 @@ async function fuzzChanges(
       `{"deviceNo":${JSON.stringify(serials[index])},${body.slice(1)}`.replace(/,\}$/, '}'),
     )
     const before = await readAll()
-    const answers = await Promise.all(
-      sent.map((body) =>
-        client.call(operation, body, { token: application.token }),
-      ),
-    )
+    const answers = await Promise.all(sent.map((body) => client.call(operation, body, { token: application.token })))
     answers.forEach(expectEnvelope)
     const after = await readAll()
     for (const [index, { status, data }] of answers.entries()) {

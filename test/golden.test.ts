@@ -8,7 +8,8 @@ import { operations } from '../src/reference/operations.ts'
 import { getOpenApi } from '../src/service/contract.ts'
 import { refusals } from '../src/vocabulary/refusals.ts'
 import { contractRefusals } from './conformance/refusals.ts'
-import { projectFolder, target } from './harness.ts'
+import { target } from './kit/client.ts'
+import { projectFolder } from './kit/folders.ts'
 
 const readChecked = (path: string) => readFileSync(join(projectFolder, path), 'utf8')
 const checkedIn = readChecked('openapi.json')

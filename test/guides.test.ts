@@ -8,9 +8,11 @@ import { Webhook } from 'standardwebhooks'
 import { pageImports } from '../src/bulk/contract.ts'
 import { composeRequest } from '../src/deliveries/sign.ts'
 import { createDevices } from '../src/devices/contract.ts'
-import { freePort } from './faults/replicated.ts'
-import { becomesTrue } from './faults/support.ts'
-import { deviceBody, newApplication, projectFolder, target } from './harness.ts'
+import { target } from './kit/client.ts'
+import { projectFolder } from './kit/folders.ts'
+import { deviceBody, newApplication } from './kit/records.ts'
+import { freePort } from './kit/replicated.ts'
+import { becomesTrue } from './kit/waits.ts'
 
 // Runs the commands of the guides exactly as they are printed. Only the English guides are run: another test checks
 // that the Chinese ones contain the same code (test/conformance/guides.test.ts).

@@ -4,8 +4,10 @@ import type postgres from 'postgres'
 import { type Rests, runUpkeep } from '../src/service/upkeep.ts'
 import { MeasuredDatabase } from './costs/measured-database.ts'
 import { Meter } from './costs/meter.ts'
-import { isLong, sleep, tell, Workplace } from './faults/support.ts'
-import { hasOldestPostgres } from './harness.ts'
+import { hasOldestPostgres } from './kit/database.ts'
+import { isLong, tell } from './kit/scale.ts'
+import { sleep } from './kit/waits.ts'
+import { Workplace } from './kit/workplace.ts'
 
 // What an idle service costs its database, with ten applications and with thousands.
 

@@ -4,9 +4,10 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Image, makeImage } from '../scripts/image.ts'
-import { isLong, Workplace } from './faults/support.ts'
-import { projectFolder } from './harness.ts'
-import { pack, startInstalled } from './installed.ts'
+import { projectFolder } from './kit/folders.ts'
+import { pack, startInstalled } from './kit/installed.ts'
+import { isLong } from './kit/scale.ts'
+import { Workplace } from './kit/workplace.ts'
 
 // Makes the container image for amd64 and looks into it; as root it also starts it, with chroot in the place of an engine.
 // It needs the build, npm's registry and Debian's, and a minute, so it is in the long run only.

@@ -11,11 +11,12 @@ import type { RefusalName } from '../src/vocabulary/refusals.ts'
 import { everyRole } from '../src/vocabulary/roles.ts'
 import { contractRefusals } from './conformance/refusals.ts'
 import { newDevice, newPriceChange, newRule, newSite } from './costs/world.ts'
-import { newApplication, siteBody, target } from './harness.ts'
-import { operationsOf } from './operations.ts'
-import { newPerson, signIn } from './people.ts'
+import { target } from './kit/client.ts'
+import { operationsOf } from './kit/operations.ts'
+import { newPerson, signIn } from './kit/people.ts'
+import { newApplication, siteBody } from './kit/records.ts'
 
-// Generated from the list of operations: an operation that is missing in test/operations.ts fails the test.
+// Generated from the list of operations: an operation that is missing in test/kit/operations.ts fails the test.
 
 const client = await target()
 const owner = await newApplication(client)

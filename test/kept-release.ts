@@ -11,9 +11,11 @@ import { pageSites, saveSite, updateSite } from '../src/sites/contract.ts'
 import { pagePriceChanges, schedulePriceChange } from '../src/sites/price-changes/contract.ts'
 import { getSitePrices } from '../src/sites/prices/contract.ts'
 import { forecourt } from './cli/support.ts'
-import { becomesTrue } from './faults/support.ts'
-import { contractOf } from './contracts.ts'
-import { Client, deviceBody, newApplication, type Service, siteBody } from './harness.ts'
+import { Client } from './kit/client.ts'
+import { contractOf } from './kit/contracts.ts'
+import { deviceBody, newApplication, siteBody } from './kit/records.ts'
+import type { Service } from './kit/service.ts'
+import { becomesTrue } from './kit/waits.ts'
 
 // What a release leaves for the tests of every later version: a backup of one application with records of each kind,
 // and what the release told of them. A restore makes the schema by the release's own migrations, fills it, and then

@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { getMetrics } from '../src/service/contract.ts'
 import { diskBounds } from '../src/service/disk.ts'
-import { projectFolder, target } from './harness.ts'
+import { target } from './kit/client.ts'
+import { projectFolder } from './kit/folders.ts'
 
 // The Prometheus rules and Grafana dashboards name only metrics that exist, and both pages describe every metric.
 

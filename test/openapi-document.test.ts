@@ -8,7 +8,7 @@ import { openApiDocument } from '../src/reference/openapi.ts'
 import { refusalsOf } from '../src/reference/operation-refusals.ts'
 import { operations } from '../src/reference/operations.ts'
 import { type RefusalName, refusals } from '../src/vocabulary/refusals.ts'
-import { PublishedApi } from './published.ts'
+import { PublishedApi } from './kit/published.ts'
 
 // Checks of the published OpenAPI document: what client generators, other tools and human readers need from it.
 

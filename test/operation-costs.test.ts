@@ -4,10 +4,12 @@ import { pageRefusals } from '../src/events/refusal-log/contract.ts'
 import { MeasuredDatabase } from './costs/measured-database.ts'
 import { Meter } from './costs/meter.ts'
 import { boundOf, manyInGate, measureOperations, mostOf } from './costs/walk.ts'
-import { atScale, isLong, Workplace } from './faults/support.ts'
-import { Client, hasOldestPostgres, newApplication } from './harness.ts'
-import { longTest } from './long.ts'
-import { newPerson, signIn } from './people.ts'
+import { Client } from './kit/client.ts'
+import { hasOldestPostgres } from './kit/database.ts'
+import { newPerson, signIn } from './kit/people.ts'
+import { newApplication } from './kit/records.ts'
+import { atScale, isLong, longTest } from './kit/scale.ts'
+import { Workplace } from './kit/workplace.ts'
 
 // No operation may read more because its tables have more rows, whether PostgreSQL has statistics or not.
 

@@ -2,9 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chownSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { becomesTrue, databaseProcesses, isLong, tell, Workplace } from './faults/support.ts'
-import { deviceBody, projectFolder, siteBody } from './harness.ts'
-import { barePath, type InstalledService, install, pack, type StartOptions, startInstalled } from './installed.ts'
+import { databaseProcesses } from './kit/database.ts'
+import { projectFolder } from './kit/folders.ts'
+import { barePath, type InstalledService, install, pack, type StartOptions, startInstalled } from './kit/installed.ts'
+import { deviceBody, siteBody } from './kit/records.ts'
+import { isLong, tell } from './kit/scale.ts'
+import { becomesTrue } from './kit/waits.ts'
+import { Workplace } from './kit/workplace.ts'
 
 // Installs the tarball of `npm pack` on a machine with only Node and npm, and uses it as a reader of the README would.
 // When the tests run as root, the service runs as another user, who can only read the installed files. It takes half a

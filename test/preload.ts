@@ -1,4 +1,4 @@
 import { afterAll } from 'bun:test'
-import { stopTarget } from './harness.ts'
+import { stopTarget } from './kit/client.ts'
 
 afterAll(stopTarget)

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Exchange, PublishedApi } from './published.ts'
+import { type Exchange, PublishedApi } from './kit/published.ts'
 
 // The tests' client compares every exchange with openapi.json; these tests show that it notices differences.
 

@@ -1,8 +1,10 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { freePort } from './faults/replicated.ts'
-import { newDataDir, prepareDatabase, projectFolder, startService } from './harness.ts'
+import { prepareDatabase } from './kit/database.ts'
+import { newDataDir, projectFolder } from './kit/folders.ts'
+import { freePort } from './kit/replicated.ts'
+import { startService } from './kit/service.ts'
 
 // The README, and the pages for operators, exist in English and in Chinese; both must have the same content.
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { verdictOf } from '../scripts/audit-verdict.ts'
 import { describedHunks, driverPedigree } from '../scripts/driver-patch.ts'
 import { settings } from '../src/config.ts'
-import { projectFolder } from './harness.ts'
+import { projectFolder } from './kit/folders.ts'
 
 const read = (path: string) => readFileSync(join(projectFolder, path), 'utf8')
 const patch = 'patches/postgres+3.4.9.patch'

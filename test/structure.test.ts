@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, normalize } from 'node:path'
 import { countMechanisms, mechanisms } from '../scripts/mechanisms.ts'
-import { projectFolder } from './harness.ts'
+import { projectFolder } from './kit/folders.ts'
 
 const root = join(projectFolder, 'src')
 const consoleRoot = join(projectFolder, 'console', 'src')

@@ -7,8 +7,10 @@ import type { Operation } from '../src/vocabulary/operation.ts'
 import { shownKey } from '../src/vocabulary/values.ts'
 import { measuredOf } from './costs/operations.ts'
 import { allImportsOver, makeWorld, measuredOrigin } from './costs/world.ts'
-import { atScale, embeddedConnection } from './faults/support.ts'
-import { Client, startService } from './harness.ts'
+import { Client } from './kit/client.ts'
+import { embeddedConnection } from './kit/database.ts'
+import { atScale } from './kit/scale.ts'
+import { startService } from './kit/service.ts'
 
 // A member that a contract does not name is ignored, even when a table or record has one of that name. Each write is
 // sent unchanged, and with all such members: both must be answered the same, and change the same rows in the same way.

@@ -4,10 +4,14 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createDevice } from '../src/devices/contract.ts'
 import { saveSite } from '../src/sites/contract.ts'
-import { RawConnection, rawPost } from './faults/raw-connection.ts'
-import { becomesTrue, type OwnDatabase, tell, Workplace } from './faults/support.ts'
-import { Client, deviceBody, newApplication, siteBody, type TestApplication } from './harness.ts'
-import { type InstalledService, install, pack, startInstalled } from './installed.ts'
+import { Client } from './kit/client.ts'
+import type { OwnDatabase } from './kit/database.ts'
+import { type InstalledService, install, pack, startInstalled } from './kit/installed.ts'
+import { RawConnection, rawPost } from './kit/raw-connection.ts'
+import { deviceBody, newApplication, siteBody, type TestApplication } from './kit/records.ts'
+import { tell } from './kit/scale.ts'
+import { becomesTrue } from './kit/waits.ts'
+import { Workplace } from './kit/workplace.ts'
 
 // Two versions of the program on one database under load, as in an upgrade. FORECOURT_TEST_OLD and FORECOURT_TEST_NEW
 // name their tarballs. Without them, the old version is this checkout, and the new version is this checkout with

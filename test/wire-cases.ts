@@ -1,7 +1,8 @@
 import { expect } from 'bun:test'
 import type { Socket } from 'node:net'
 import { createDevice, getDevice } from '../src/devices/contract.ts'
-import { type Client, deviceBody, type TestApplication } from './harness.ts'
+import type { Client } from './kit/client.ts'
+import { deviceBody, type TestApplication } from './kit/records.ts'
 
 /** What a client sends on one connection; a number is a pause in milliseconds, `half` closes its half. */
 type Step = string | number | 'half'

@@ -23,8 +23,7 @@ import {
   startInProcess,
   withSql,
 } from '../../test/embedded-starts.ts'
-import { atScale } from '../../test/faults/support.ts'
-import { longTest } from '../../test/long.ts'
+import { atScale, longTest } from '../../test/kit/scale.ts'
 import { startEmbeddedDatabase } from './embedded.ts'
 import { findProcess } from './processes.ts'
 

@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { atScale } from '../../test/faults/support.ts'
+import { atScale } from '../../test/kit/scale.ts'
 import { lockDataDir } from './instance-lock.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'fc-lock-'))

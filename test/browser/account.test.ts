@@ -1,8 +1,8 @@
 import { describe, expect } from 'bun:test'
 import { createOperatorKey, updateOperator } from '../../src/people/operators/contract.ts'
 import { createSession, getSession } from '../../src/people/sessions/contract.ts'
-import { newSerial } from '../harness.ts'
-import { newPassword, newPerson, signIn } from '../people.ts'
+import { newPassword, newPerson, signIn } from '../kit/people.ts'
+import { newSerial } from '../kit/records.ts'
 import {
   browserTest,
   client,

@@ -1,7 +1,7 @@
 import { describe, expect } from 'bun:test'
 import { createApplication } from '../../src/applications/contract.ts'
 import { getThirdPartyConfig, saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
-import { newApplication } from '../harness.ts'
+import { newApplication } from '../kit/records.ts'
 import { browserTest, client, expectFramed, expectSound, longBrowserTest, newSerial, visit } from './support.ts'
 
 /** A host name that no DNS server resolves, so that every callback to it fails. */

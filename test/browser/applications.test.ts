@@ -3,7 +3,7 @@ import { getApplication, pageApplications, rotateApplicationSecret } from '../..
 import { getThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
-import { deviceBody, newApplication, newToken, siteBody } from '../harness.ts'
+import { deviceBody, newApplication, newToken, siteBody } from '../kit/records.ts'
 import { browserTest, client, expectSound, longBrowserTest, newSerial, visit } from './support.ts'
 
 /** A host name that no DNS server resolves, so that every callback to it fails. */

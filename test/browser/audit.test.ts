@@ -1,8 +1,8 @@
 import { describe, expect } from 'bun:test'
 import { changePassword, createOperator, setUpOperator, updateOperator } from '../../src/people/operators/contract.ts'
 import { saveTotp } from '../../src/people/second-factor/contract.ts'
-import { newSerial } from '../harness.ts'
-import { codeOf, cookieOf, earlyInStep, newPassword, startedSecret } from '../people.ts'
+import { codeOf, cookieOf, earlyInStep, newPassword, startedSecret } from '../kit/people.ts'
+import { newSerial } from '../kit/records.ts'
 import { browserTest, client, expectSoundInBothShades, visit } from './support.ts'
 
 /** An account that its owner set up, with a second factor and another password, before an admin changed it. */

@@ -2,7 +2,7 @@ import { describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { getBillingRule, pageBillingRules, saveBillingRule } from '../../src/billing-rules/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
-import { newApplication, siteBody, type TestApplication } from '../harness.ts'
+import { newApplication, siteBody, type TestApplication } from '../kit/records.ts'
 import {
   browserTest,
   client,

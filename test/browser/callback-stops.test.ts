@@ -2,8 +2,8 @@ import { afterAll, expect } from 'bun:test'
 import { saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
 import { getCallbackHealth } from '../../src/deliveries/health/contract.ts'
 import { CallbackBed } from '../faults/callback-bed.ts'
-import { type Answer, answerWith } from '../faults/receiver.ts'
-import { becomes } from '../faults/support.ts'
+import { type Answer, answerWith } from '../kit/receiver.ts'
+import { becomes } from '../kit/waits.ts'
 import { expectSound, longBrowserTest, visit } from './support.ts'
 
 // A receiver that answers 410 stops its callback: what the console tells of the events of that time, and how it sends

@@ -2,7 +2,7 @@ import { describe, expect } from 'bun:test'
 import { saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
 import { pageDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
-import { newApplication, siteBody, type TestApplication } from '../harness.ts'
+import { newApplication, siteBody, type TestApplication } from '../kit/records.ts'
 import { Hand } from './hand.ts'
 import { browserTest, client, expectFramed, expectSoundInBothShades, longBrowserTest, visit } from './support.ts'
 

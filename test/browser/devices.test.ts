@@ -3,7 +3,7 @@ import { pageApplications } from '../../src/applications/contract.ts'
 import { updateDevice } from '../../src/devices/contract.ts'
 import { getDeviceHistory, unbindDevice } from '../../src/devices/ownership/contract.ts'
 import { reportDeviceState } from '../../src/devices/state/contract.ts'
-import { newApplication } from '../harness.ts'
+import { newApplication } from '../kit/records.ts'
 import { Hand } from './hand.ts'
 import { look, newDevice } from './records.ts'
 import {

@@ -4,8 +4,8 @@ import { createDevice } from '../../src/devices/contract.ts'
 import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { createOperatorKey, deleteOperator, updateOperator } from '../../src/people/operators/contract.ts'
 import { saveSite, updateSite } from '../../src/sites/contract.ts'
-import { deviceBody, newApplication, newSerial, siteBody } from '../harness.ts'
-import { newPerson, signIn } from '../people.ts'
+import { newPerson, signIn } from '../kit/people.ts'
+import { deviceBody, newApplication, newSerial, siteBody } from '../kit/records.ts'
 import {
   browserTest,
   client,

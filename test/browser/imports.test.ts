@@ -7,7 +7,8 @@ import { createExport, createImport } from '../../src/bulk/contract.ts'
 import { createDevice, createDevices, pageDevices } from '../../src/devices/contract.ts'
 import { savePlacement } from '../../src/devices/placement/contract.ts'
 import { getSite, saveSite } from '../../src/sites/contract.ts'
-import { deviceBody, newApplication, newDataDir, siteBody, type TestApplication } from '../harness.ts'
+import { newDataDir } from '../kit/folders.ts'
+import { deviceBody, newApplication, siteBody, type TestApplication } from '../kit/records.ts'
 import { newDevice, newRule, newSite } from './records.ts'
 import {
   browserTest,

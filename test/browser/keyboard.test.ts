@@ -2,8 +2,8 @@ import { describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { createDevice } from '../../src/devices/contract.ts'
 import { createOperatorKey } from '../../src/people/operators/contract.ts'
-import { deviceBody, newApplication } from '../harness.ts'
-import { newPerson } from '../people.ts'
+import { newPerson } from '../kit/people.ts'
+import { deviceBody, newApplication } from '../kit/records.ts'
 import { client, longBrowserTest, newSerial, visit } from './support.ts'
 
 /** The element that has the focus, by what a screen reader says of it. */

@@ -2,7 +2,7 @@ import { describe, expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createDevice } from '../../src/devices/contract.ts'
-import { deviceBody, newApplication, newSerial } from '../harness.ts'
+import { deviceBody, newApplication, newSerial } from '../kit/records.ts'
 import { newRule, newSite } from './records.ts'
 import { client, longBrowserTest, picture, visit, whatIsWider } from './support.ts'
 

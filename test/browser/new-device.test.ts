@@ -1,6 +1,6 @@
 import { describe, expect } from 'bun:test'
 import { pageDevices } from '../../src/devices/contract.ts'
-import { newApplication, takeOffline } from '../harness.ts'
+import { newApplication, takeOffline } from '../kit/records.ts'
 import { Hand } from './hand.ts'
 import { look, newDevice } from './records.ts'
 import { browserTest, client, expectSound, leadTo, longBrowserTest, loseAnswer, newSerial, visit } from './support.ts'

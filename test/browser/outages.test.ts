@@ -1,7 +1,7 @@
 import { describe, expect } from 'bun:test'
 import type { Page, Route } from 'playwright-core'
-import { atScale } from '../faults/support.ts'
-import { newApplication } from '../harness.ts'
+import { newApplication } from '../kit/records.ts'
+import { atScale } from '../kit/scale.ts'
 import { newSite } from './records.ts'
 import { browserTest, client, longBrowserTest, visit, withoutStream } from './support.ts'
 

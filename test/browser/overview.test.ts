@@ -2,7 +2,7 @@ import { describe, expect } from 'bun:test'
 import { createDevice } from '../../src/devices/contract.ts'
 import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
-import { deviceBody, newApplication, siteBody } from '../harness.ts'
+import { deviceBody, newApplication, siteBody } from '../kit/records.ts'
 import { browserTest, client, expectSoundInBothShades, longBrowserTest, visit } from './support.ts'
 
 describe('overview', () => {

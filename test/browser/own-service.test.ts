@@ -4,9 +4,13 @@ import { accessLost, attemptsFailed, type ToldFailure } from '../../src/bulk/job
 import { failuresUntilHeld } from '../../src/deliveries/rules.ts'
 import { getDevice } from '../../src/devices/contract.ts'
 import { saveSite, saveSites } from '../../src/sites/contract.ts'
-import { becomesTrue, embeddedConnection, withSql } from '../faults/support.ts'
-import { Client, newApplication, projectFolder, type Service, siteBody, startService } from '../harness.ts'
-import { newPassword } from '../people.ts'
+import { Client } from '../kit/client.ts'
+import { embeddedConnection, withSql } from '../kit/database.ts'
+import { projectFolder } from '../kit/folders.ts'
+import { newPassword } from '../kit/people.ts'
+import { newApplication, siteBody } from '../kit/records.ts'
+import { type Service, startService } from '../kit/service.ts'
+import { becomesTrue } from '../kit/waits.ts'
 import { expectFramed, leadTo, longBrowserTest, newSerial, visit } from './support.ts'
 
 // Tests that the shared service cannot run: they need other settings, or a single admin.

@@ -9,8 +9,8 @@ import {
 } from '../../src/people/operators/contract.ts'
 import { getSession } from '../../src/people/sessions/contract.ts'
 import { pageViews, saveView } from '../../src/people/views/contract.ts'
-import { becomesTrue } from '../faults/support.ts'
-import { newPerson, signIn } from '../people.ts'
+import { newPerson, signIn } from '../kit/people.ts'
+import { becomesTrue } from '../kit/waits.ts'
 import {
   browserTest,
   client,

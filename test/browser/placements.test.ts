@@ -1,7 +1,7 @@
 import { describe, expect } from 'bun:test'
 import { getPlacement, savePlacement } from '../../src/devices/placement/contract.ts'
 import { reportDeviceState } from '../../src/devices/state/contract.ts'
-import { newApplication, type TestApplication } from '../harness.ts'
+import { newApplication, type TestApplication } from '../kit/records.ts'
 import { Hand } from './hand.ts'
 import { newDevice, newSite } from './records.ts'
 import { browserTest, client, expectSound, longBrowserTest, newSerial, visit } from './support.ts'

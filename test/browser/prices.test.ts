@@ -1,8 +1,8 @@
 import { describe, expect } from 'bun:test'
 import { getBillingRule, updateBillingRule } from '../../src/billing-rules/contract.ts'
 import { pagePriceChanges, schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
-import { becomesTrue } from '../faults/support.ts'
-import { newApplication, type TestApplication } from '../harness.ts'
+import { newApplication, type TestApplication } from '../kit/records.ts'
+import { becomesTrue } from '../kit/waits.ts'
 import { Hand } from './hand.ts'
 import { newRule, newSite } from './records.ts'
 import {

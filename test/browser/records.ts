@@ -3,7 +3,7 @@ import { saveBillingRule } from '../../src/billing-rules/contract.ts'
 import { createDevice, createDevices, getDevice } from '../../src/devices/contract.ts'
 import { type SiteRecord, saveSite } from '../../src/sites/contract.ts'
 import { limits } from '../../src/vocabulary/limits.ts'
-import { deviceBody, siteBody, type TestApplication } from '../harness.ts'
+import { deviceBody, siteBody, type TestApplication } from '../kit/records.ts'
 import { client } from './support.ts'
 
 // Records of an application, created through the API.

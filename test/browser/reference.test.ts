@@ -5,8 +5,8 @@ import { createApplication } from '../../src/applications/contract.ts'
 import { createImport } from '../../src/bulk/contract.ts'
 import { streamEvents } from '../../src/events/contract.ts'
 import { getSite, pageSites, saveSite } from '../../src/sites/contract.ts'
-import { isLong } from '../faults/support.ts'
-import { newApplication, siteBody } from '../harness.ts'
+import { newApplication, siteBody } from '../kit/records.ts'
+import { isLong } from '../kit/scale.ts'
 import { browserTest, client, expectFramed, expectSound, longBrowserTest, narrow, visit } from './support.ts'
 
 longBrowserTest('the guides can be read, in the light, in the dark and on a phone', async () => {

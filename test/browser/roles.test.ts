@@ -16,8 +16,8 @@ import { getOverview } from '../../src/service/overview/contract.ts'
 import { pageSites, saveSite } from '../../src/sites/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
 import { everyRole, type Role, rolesOf } from '../../src/vocabulary/roles.ts'
-import { atScale } from '../faults/support.ts'
-import { newApplication } from '../harness.ts'
+import { newApplication } from '../kit/records.ts'
+import { atScale } from '../kit/scale.ts'
 import { browserTest, client, expectFramed, expectSoundInBothShades, leadTo, visit } from './support.ts'
 
 // Opens every page as each role, for an application without any rows. The contracts define what a role may do.

@@ -2,8 +2,9 @@ import { describe, expect } from 'bun:test'
 import { createDevice } from '../../src/devices/contract.ts'
 import { pageViews } from '../../src/people/views/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
-import { becomesTrue, isLong } from '../faults/support.ts'
-import { deviceBody, newApplication, siteBody } from '../harness.ts'
+import { deviceBody, newApplication, siteBody } from '../kit/records.ts'
+import { isLong } from '../kit/scale.ts'
+import { becomesTrue } from '../kit/waits.ts'
 import { browserTest, client, expectAccessible, longBrowserTest, newSerial, visit } from './support.ts'
 
 /** An application with a device and a site that have one word in their names. */

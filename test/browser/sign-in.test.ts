@@ -1,6 +1,6 @@
 import { describe, expect } from 'bun:test'
 import { createOperator } from '../../src/people/operators/contract.ts'
-import { newPassword, newPerson } from '../people.ts'
+import { newPassword, newPerson } from '../kit/people.ts'
 import { browserTest, client, expectSound, expectSoundInBothShades, newSerial, visit } from './support.ts'
 
 describe('sign-in', () => {

@@ -1,7 +1,7 @@
 import { describe, expect } from 'bun:test'
 import type { SiteRecord } from '../../src/sites/contract.ts'
-import { becomesTrue } from '../faults/support.ts'
-import { newApplication, newSerial, type TestApplication } from '../harness.ts'
+import { newApplication, newSerial, type TestApplication } from '../kit/records.ts'
+import { becomesTrue } from '../kit/waits.ts'
 import { newRule, newSite } from './records.ts'
 import {
   browserTest,

@@ -2,7 +2,7 @@ import { describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { createApplication } from '../../src/applications/contract.ts'
 import { getSite, pageSites, type SiteRecord, updateSite } from '../../src/sites/contract.ts'
-import { newApplication, newSerial, type TestApplication } from '../harness.ts'
+import { newApplication, newSerial, type TestApplication } from '../kit/records.ts'
 import { newRule, newSite } from './records.ts'
 import { browserTest, client, expectFramed, expectSound, longBrowserTest, loseAnswer, visit } from './support.ts'
 

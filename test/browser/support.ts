@@ -4,9 +4,10 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page, Route } from 'playwright-core'
 import { streamEvents } from '../../src/events/contract.ts'
-import { atScale, isLong } from '../faults/support.ts'
-import { type Client, newSerial, target } from '../harness.ts'
-import { newPerson, signIn } from '../people.ts'
+import { type Client, target } from '../kit/client.ts'
+import { newPerson, signIn } from '../kit/people.ts'
+import { newSerial } from '../kit/records.ts'
+import { atScale, isLong } from '../kit/scale.ts'
 import { chromiumPath, launchChromium } from './chromium.ts'
 
 // Tests with a real browser against the real service.

@@ -1,7 +1,7 @@
 import { describe, expect } from 'bun:test'
 import { createDevice } from '../../src/devices/contract.ts'
 import { shownMoment } from '../conformance/support.ts'
-import { deviceBody, newApplication, newSerial } from '../harness.ts'
+import { deviceBody, newApplication, newSerial } from '../kit/records.ts'
 import { newRule, newSite } from './records.ts'
 import { browserTest, client, longBrowserTest, visit } from './support.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect } from 'bun:test'
 import { pagePriceChanges, schedulePriceChange, undoPriceChange } from '../../src/sites/price-changes/contract.ts'
-import { becomesTrue } from '../faults/support.ts'
-import { newApplication } from '../harness.ts'
+import { newApplication } from '../kit/records.ts'
+import { becomesTrue } from '../kit/waits.ts'
 import { newRule, newSite } from './records.ts'
 import { client, expectSound, longBrowserTest, visit } from './support.ts'
 

@@ -4,10 +4,12 @@ import type { Page } from 'playwright-core'
 import { createOperator, getOperator, pageOperators, updateOperator } from '../../src/people/operators/contract.ts'
 import { createSession, deleteSession, pageSessions } from '../../src/people/sessions/contract.ts'
 import { getSite, saveSite } from '../../src/sites/contract.ts'
-import { becomesTrue } from '../faults/support.ts'
-import { Client, newApplication, siteBody, startService, type TestApplication } from '../harness.ts'
-import { type OwnProvider, startOpenIdProvider } from '../openid-provider.ts'
-import { codeOf, newGenerator, newPassword, newPerson, signIn } from '../people.ts'
+import { Client } from '../kit/client.ts'
+import { type OwnProvider, startOpenIdProvider } from '../kit/openid-provider.ts'
+import { codeOf, newGenerator, newPassword, newPerson, signIn } from '../kit/people.ts'
+import { newApplication, siteBody, type TestApplication } from '../kit/records.ts'
+import { startService } from '../kit/service.ts'
+import { becomesTrue } from '../kit/waits.ts'
 import {
   browserTest,
   expectSoundInBothShades,

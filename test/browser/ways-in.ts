@@ -1,10 +1,12 @@
 import { expect } from 'bun:test'
 import type { CDPSession, Page } from 'playwright-core'
 import { startTotp } from '../../src/people/second-factor/contract.ts'
-import { becomesTrue, embeddedConnection, withSql } from '../faults/support.ts'
-import { Client, type Service, startService } from '../harness.ts'
-import { type OwnProvider, startOpenIdProvider } from '../openid-provider.ts'
-import type { Person } from '../people.ts'
+import { Client } from '../kit/client.ts'
+import { embeddedConnection, withSql } from '../kit/database.ts'
+import { type OwnProvider, startOpenIdProvider } from '../kit/openid-provider.ts'
+import type { Person } from '../kit/people.ts'
+import { type Service, startService } from '../kit/service.ts'
+import { becomesTrue } from '../kit/waits.ts'
 import { type Visit, type Visited, visit } from './support.ts'
 
 /** Adds an authenticator to the browser; its person is always present and verified. */

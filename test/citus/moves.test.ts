@@ -1,6 +1,8 @@
 import { afterAll, expect, test } from 'bun:test'
-import { becomesTrue, sleep, tell, Workplace } from '../faults/support.ts'
-import { Client } from '../harness.ts'
+import { Client } from '../kit/client.ts'
+import { tell } from '../kit/scale.ts'
+import { becomesTrue, sleep } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 import { Cluster, coordinatorUrl, type Node, withNode } from './cluster.ts'
 import { Caller } from './traffic.ts'
 

@@ -5,8 +5,9 @@ import { connectionsOfProcess } from '../../src/database/pools.ts'
 import { getMetrics, getReadiness } from '../../src/service/contract.ts'
 import { noteDatabaseSize, readDatabaseSize } from '../../src/service/store.ts'
 import { forecourt } from '../cli/support.ts'
-import { becomesTrue, sleep, Workplace } from '../faults/support.ts'
-import { Client } from '../harness.ts'
+import { Client } from '../kit/client.ts'
+import { becomesTrue, sleep } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 import { Cluster, coordinatorUrl, withNode } from './cluster.ts'
 
 // Faults in the setup of nodes are reported before operations fail: by `distribute`, by the start, by `doctor` and by

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { Workplace } from '../faults/support.ts'
+import { Workplace } from '../kit/workplace.ts'
 import { Cluster, coordinatorUrl, withNode } from './cluster.ts'
 
 // A partition of history consists of a partition of every shard, on all nodes. If a first start creates several at

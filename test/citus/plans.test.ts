@@ -44,17 +44,10 @@ import {
   undoPriceChange,
 } from '../../src/sites/price-changes/contract.ts'
 import { getSitePrices } from '../../src/sites/prices/contract.ts'
-import { becomesTrue } from '../faults/support.ts'
-import {
-  type Answer,
-  Client,
-  deviceBody,
-  newApplication,
-  newToken,
-  type Service,
-  siteBody,
-  startService,
-} from '../harness.ts'
+import { type Answer, Client } from '../kit/client.ts'
+import { deviceBody, newApplication, newToken, siteBody } from '../kit/records.ts'
+import { type Service, startService } from '../kit/service.ts'
+import { becomesTrue } from '../kit/waits.ts'
 import { Cluster, coordinatorUrl } from './cluster.ts'
 import { type SeenStatement, StatementWatch } from './statement-watch.ts'
 

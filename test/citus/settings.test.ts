@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
-import { Workplace } from '../faults/support.ts'
-import { runServiceToItsEnd } from '../harness.ts'
+import { runServiceToItsEnd } from '../kit/service.ts'
+import { Workplace } from '../kit/workplace.ts'
 import { coordinatorUrl } from './cluster.ts'
 
 const place = new Workplace()

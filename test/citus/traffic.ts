@@ -10,8 +10,10 @@ import { pageEvents } from '../../src/events/contract.ts'
 import { getSite, pageSites, saveSite, updateSite } from '../../src/sites/contract.ts'
 import { cancelPriceChange, getPriceChange, schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
-import { becomesTrue, distribution, sleep } from '../faults/support.ts'
-import { type Client, deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
+import type { Client } from '../kit/client.ts'
+import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
+import { distribution } from '../kit/scale.ts'
+import { becomesTrue, sleep } from '../kit/waits.ts'
 
 /** What a caller knows about a device that it owns. */
 interface Known {

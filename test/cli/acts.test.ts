@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { createDevices, pageDevices } from '../../src/devices/contract.ts'
-import { type Client, deviceBody, newApplication, type TestApplication, target } from '../harness.ts'
+import { type Client, target } from '../kit/client.ts'
+import { deviceBody, newApplication, type TestApplication } from '../kit/records.ts'
 import { command } from './support.ts'
 
 // Acts on everything that matches, with the command line.

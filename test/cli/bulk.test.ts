@@ -3,7 +3,9 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { type Client, newApplication, newDataDir, newSerial, target } from '../harness.ts'
+import { type Client, target } from '../kit/client.ts'
+import { newDataDir } from '../kit/folders.ts'
+import { newApplication, newSerial } from '../kit/records.ts'
 import { command, startForecourt } from './support.ts'
 
 // Imports and exports with the command line.

@@ -4,8 +4,8 @@ import { pageDevices } from '../../src/devices/contract.ts'
 import { pagePlacements } from '../../src/devices/placement/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
 import { pageSites } from '../../src/sites/contract.ts'
-import { becomesTrue } from '../faults/support.ts'
-import { type Client, target } from '../harness.ts'
+import { type Client, target } from '../kit/client.ts'
+import { becomesTrue } from '../kit/waits.ts'
 import { command, startForecourt } from './support.ts'
 
 // The demonstration fleet, which new users see first.

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { getEvent, pageAudit, pageEvents } from '../../src/events/contract.ts'
 import { deleteSite, saveSite, updateSite, updateSites } from '../../src/sites/contract.ts'
-import { type OwnDatabase, Workplace } from '../faults/support.ts'
-import { Client, newApplication, siteBody } from '../harness.ts'
+import { Client } from '../kit/client.ts'
+import type { OwnDatabase } from '../kit/database.ts'
+import { newApplication, siteBody } from '../kit/records.ts'
+import { Workplace } from '../kit/workplace.ts'
 import { forecourt } from './support.ts'
 
 // `erase` removes personal data from events while the service runs.

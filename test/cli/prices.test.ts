@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ahead, at, day, scheduledSoon, untilApplied } from '../conformance/price-support.ts'
 import { client, expectSuccess, newRule, saveSiteOf } from '../conformance/support.ts'
-import { newApplication, newDataDir } from '../harness.ts'
+import { newDataDir } from '../kit/folders.ts'
+import { newApplication } from '../kit/records.ts'
 import { command, forecourt } from './support.ts'
 
 // The commands for prices from a date on.

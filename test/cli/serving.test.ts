@@ -3,7 +3,8 @@ import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { openDatabase } from '../../src/database/open.ts'
 import { openBesideService } from '../../src/embedded/command-database.ts'
-import { newDataDir, prepareDatabase, projectFolder } from '../harness.ts'
+import { prepareDatabase } from '../kit/database.ts'
+import { newDataDir, projectFolder } from '../kit/folders.ts'
 import { forecourt, startForecourt } from './support.ts'
 
 // The command `serve`, and the commands for the schema.

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { Context } from '../../src/cli/context.ts'
 import { run } from '../../src/cli/run.ts'
-import { type Ended, projectFolder } from '../harness.ts'
+import { projectFolder } from '../kit/folders.ts'
+import type { Ended } from '../kit/service.ts'
 
 const isLong = process.env.FORECOURT_TEST_LONG !== undefined
 const isNode = process.env.FORECOURT_TEST_RUNTIME === 'node'

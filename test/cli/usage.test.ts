@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { CliCommand } from '../../src/cli/command.ts'
 import { Context } from '../../src/cli/context.ts'
 import { createProgram } from '../../src/cli/program.ts'
-import { newDataDir, projectFolder } from '../harness.ts'
+import { newDataDir, projectFolder } from '../kit/folders.ts'
 import { command, forecourt } from './support.ts'
 
 // The command line's help and usage errors.

@@ -8,8 +8,8 @@ import {
   updateOperator,
 } from '../../src/people/operators/contract.ts'
 import { saveTotp } from '../../src/people/second-factor/contract.ts'
-import { newApplication, newSerial } from '../harness.ts'
-import { codeOf, cookieOf, earlyInStep, newPassword, startedSecret } from '../people.ts'
+import { codeOf, cookieOf, earlyInStep, newPassword, startedSecret } from '../kit/people.ts'
+import { newApplication, newSerial } from '../kit/records.ts'
 import { client, expectSuccess } from './support.ts'
 
 // What the audit trail says of changes of accounts: the former values are those that the act changed, and no others.

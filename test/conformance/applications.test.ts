@@ -11,7 +11,7 @@ import {
   updateApplication,
 } from '../../src/applications/contract.ts'
 import { getSettings } from '../../src/people/sessions/contract.ts'
-import { newApplication, newToken, shownSecret } from '../harness.ts'
+import { newApplication, newToken, shownSecret } from '../kit/records.ts'
 import { client, expectFaults, expectNow, expectSuccess, newIdleApplication, saveSiteOf } from './support.ts'
 
 async function detail(appId: string) {

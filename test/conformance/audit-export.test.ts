@@ -5,8 +5,8 @@ import { createExport } from '../../src/bulk/contract.ts'
 import { createDevices } from '../../src/devices/contract.ts'
 import { pageAudit } from '../../src/events/contract.ts'
 import { createOperator, updateOperator } from '../../src/people/operators/contract.ts'
-import { deviceBody, newApplication, newSerial } from '../harness.ts'
-import { newPerson, signIn } from '../people.ts'
+import { newPerson, signIn } from '../kit/people.ts'
+import { deviceBody, newApplication, newSerial } from '../kit/records.ts'
 import { client, expectFaults, expectRefusal, expectSuccess } from './support.ts'
 
 // The export of the audit trail (contract §8, kind `audit`): the rows of its page operation, for those who may read it.

@@ -12,8 +12,9 @@ import { confirmSession } from '../../src/people/sessions/contract.ts'
 import { completeSignOn, unlinkSignOn } from '../../src/people/sign-on/contract.ts'
 import { pageViews } from '../../src/people/views/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
-import { type Answer, deviceBody, newApplication, siteBody, takeOffline } from '../harness.ts'
-import { untyped } from '../untyped.ts'
+import type { Answer } from '../kit/client.ts'
+import { deviceBody, newApplication, siteBody, takeOffline } from '../kit/records.ts'
+import { untyped } from '../kit/untyped.ts'
 import { bearer, client, expectRefusal, expectSuccess, jsonHeaders, newBareApplication, post } from './support.ts'
 
 const documented = [

@@ -24,8 +24,8 @@ import {
 import { pageEvents } from '../../src/events/contract.ts'
 import { saveSite, saveSites, updateSite, updateSites } from '../../src/sites/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
-import { deviceBody, newApplication, newSerial, siteBody, type TestApplication, takeOffline } from '../harness.ts'
-import { untyped } from '../untyped.ts'
+import { deviceBody, newApplication, newSerial, siteBody, type TestApplication, takeOffline } from '../kit/records.ts'
+import { untyped } from '../kit/untyped.ts'
 import {
   client,
   createDeviceOf,

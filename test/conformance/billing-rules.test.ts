@@ -8,7 +8,7 @@ import {
 } from '../../src/billing-rules/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
 import { deleteSite, getSite, updateSite } from '../../src/sites/contract.ts'
-import { newApplication, type TestApplication } from '../harness.ts'
+import { newApplication, type TestApplication } from '../kit/records.ts'
 import {
   client,
   expectFaults,

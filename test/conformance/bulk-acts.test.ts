@@ -6,9 +6,9 @@ import { createDevices, getDevice, pageDevices } from '../../src/devices/contrac
 import { getDeviceHistory } from '../../src/devices/ownership/contract.ts'
 import { pageAudit, pageEvents } from '../../src/events/contract.ts'
 import { pageSites, saveSites } from '../../src/sites/contract.ts'
-import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
-import { longTest } from '../long.ts'
-import { newPerson, signIn } from '../people.ts'
+import { newPerson, signIn } from '../kit/people.ts'
+import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
+import { longTest } from '../kit/scale.ts'
 import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess } from './support.ts'
 
 // Acts on everything that matches (contract §8).

@@ -6,7 +6,7 @@ import { pageDeliveries } from '../../src/deliveries/contract.ts'
 import { createDevice, createDevices, pageDevices } from '../../src/devices/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
 import { pageSites } from '../../src/sites/contract.ts'
-import { deviceBody, newApplication, newSerial } from '../harness.ts'
+import { deviceBody, newApplication, newSerial } from '../kit/records.ts'
 import { client, expectFaults, expectSuccess, newRule, occupancyTerms, saveSiteOf } from './support.ts'
 
 // Exports (contract §8): all rows of a page operation, as a file.

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createExport, createImport } from '../../src/bulk/contract.ts'
-import { newApplication, newSerial, takeOffline } from '../harness.ts'
+import { newApplication, newSerial, takeOffline } from '../kit/records.ts'
 import { csvOf, imported, ndjson, outcomesOf, upserted } from './import-support.ts'
 import {
   detail,

@@ -5,7 +5,7 @@ import { importDeviceInventory, pageDeviceInventory } from '../../src/devices/in
 import { saveDeviceModel } from '../../src/devices/models/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
 import { getSite, pageSites, type SiteRecord } from '../../src/sites/contract.ts'
-import { newApplication, newSerial, type TestApplication, takeOffline } from '../harness.ts'
+import { newApplication, newSerial, type TestApplication, takeOffline } from '../kit/records.ts'
 import { csvOf, ndjson, outcomesOf, resultOf, send, upserted } from './import-support.ts'
 import { client, createDeviceOf, expectFaults, expectSuccess, newRule, saveSiteOf } from './support.ts'
 

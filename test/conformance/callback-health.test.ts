@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { getCallbackHealth } from '../../src/deliveries/health/contract.ts'
-import { newApplication, type TestApplication } from '../harness.ts'
+import { newApplication, type TestApplication } from '../kit/records.ts'
 import { client, createDeviceOf, expectSuccess, newBareApplication } from './support.ts'
 
 // Health with a receiver that answers is in test/faults/callbacks.test.ts. Here no server receives.

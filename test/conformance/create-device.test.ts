@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createDevice, type DeviceRecord } from '../../src/devices/contract.ts'
-import { deviceBody, newApplication, newSerial } from '../harness.ts'
+import { deviceBody, newApplication, newSerial } from '../kit/records.ts'
 import {
   bearer,
   client,

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
 import { type SiteRecord, saveSite } from '../../src/sites/contract.ts'
-import { newApplication, newToken, siteBody, takeOffline } from '../harness.ts'
+import { newApplication, newToken, siteBody, takeOffline } from '../kit/records.ts'
 import {
   bearer,
   client,

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
 import { getDelivery, pageDeliveries, replayDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
-import { newApplication, type TestApplication } from '../harness.ts'
-import { newPerson, signIn } from '../people.ts'
+import { newPerson, signIn } from '../kit/people.ts'
+import { newApplication, type TestApplication } from '../kit/records.ts'
 import {
   client,
   createDeviceOf,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { updateDevice } from '../../src/devices/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
-import { newApplication, type TestApplication } from '../harness.ts'
+import { newApplication, type TestApplication } from '../kit/records.ts'
 import { client, createDeviceOf, expectFaults, expectSuccess } from './support.ts'
 
 async function newDevice(application: TestApplication, members: Record<string, unknown> = {}) {

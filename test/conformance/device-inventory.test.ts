@@ -5,7 +5,7 @@ import {
   pageDeviceInventory,
 } from '../../src/devices/inventory/contract.ts'
 import { deleteDeviceModel, saveDeviceModel } from '../../src/devices/models/contract.ts'
-import { newApplication, newSerial } from '../harness.ts'
+import { newApplication, newSerial } from '../kit/records.ts'
 import { client, createDeviceOf, expectFaults, expectNow, expectSuccess } from './support.ts'
 import { neverText, notGiven } from './texts.ts'
 

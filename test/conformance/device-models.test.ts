@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { deleteDeviceModel, pageDeviceModels, saveDeviceModel } from '../../src/devices/models/contract.ts'
-import { newApplication, newSerial } from '../harness.ts'
+import { newApplication, newSerial } from '../kit/records.ts'
 import { client, createDeviceOf, expectFaults, expectNow, expectSuccess } from './support.ts'
 import { notGiven } from './texts.ts'
 

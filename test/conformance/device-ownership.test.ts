@@ -8,7 +8,7 @@ import {
 } from '../../src/devices/ownership/contract.ts'
 import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { type EventRecord, pageEvents } from '../../src/events/contract.ts'
-import { newApplication, newSerial, type TestApplication, takeOffline } from '../harness.ts'
+import { newApplication, newSerial, type TestApplication, takeOffline } from '../kit/records.ts'
 import { newPlaced, newSite } from './placement-support.ts'
 import { client, createDeviceOf, expectFaults, expectNow, expectRefusal, expectSuccess } from './support.ts'
 

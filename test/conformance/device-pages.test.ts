@@ -13,8 +13,8 @@ import {
   singleFilters,
   walk,
 } from '../device-filters.ts'
-import { atScale, randomNumbers, seed } from '../faults/support.ts'
-import { newApplication, newSerial, type TestApplication } from '../harness.ts'
+import { newApplication, newSerial, type TestApplication } from '../kit/records.ts'
+import { atScale, randomNumbers, seed } from '../kit/scale.ts'
 import { client, createDeviceOf, expectFaults, expectSuccess } from './support.ts'
 
 const random = randomNumbers(seed)

@@ -7,7 +7,7 @@ import {
   reportDeviceStates,
 } from '../../src/devices/state/contract.ts'
 import { getEvent, pageEvents } from '../../src/events/contract.ts'
-import { newApplication } from '../harness.ts'
+import { newApplication } from '../kit/records.ts'
 import { client, createDeviceOf, expectFaults, expectNow, expectSuccess, shownMoment } from './support.ts'
 
 const owner = await newApplication(client)

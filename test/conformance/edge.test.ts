@@ -9,7 +9,7 @@ import { getRegionTree } from '../../src/regions/contract.ts'
 import { getHealth, getOpenApi } from '../../src/service/contract.ts'
 import { getSite, saveSite } from '../../src/sites/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
-import { deviceBody, newApplication, newSerial, siteBody } from '../harness.ts'
+import { deviceBody, newApplication, newSerial, siteBody } from '../kit/records.ts'
 import { bearer, client, expectFaults, expectRefusal, expectSuccess, onePeriod, RawConnection } from './support.ts'
 
 const application = await newApplication(client)

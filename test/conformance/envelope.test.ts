@@ -4,16 +4,8 @@ import { issueToken } from '../../src/applications/tokens/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { getHealth } from '../../src/service/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
-import {
-  type Answer,
-  deviceBody,
-  type Faults,
-  newApplication,
-  newSerial,
-  siteBody,
-  type TestApplication,
-  takeOffline,
-} from '../harness.ts'
+import type { Answer, Faults } from '../kit/client.ts'
+import { deviceBody, newApplication, newSerial, siteBody, type TestApplication, takeOffline } from '../kit/records.ts'
 import type { RefusalName } from './refusals.ts'
 import { client, createDeviceOf, expectFaults, expectRefusal, newBareApplication, newRule } from './support.ts'
 

@@ -5,9 +5,9 @@ import { pageEvents, streamEvents } from '../../src/events/contract.ts'
 import { createOperatorKey, deleteOperatorKey, updateOperator } from '../../src/people/operators/contract.ts'
 import { deleteSession } from '../../src/people/sessions/contract.ts'
 import { saveSites } from '../../src/sites/contract.ts'
-import { EventReader } from '../event-reader.ts'
-import { newApplication, newToken, siteBody, type TestApplication } from '../harness.ts'
-import { newPerson, signIn } from '../people.ts'
+import { EventReader } from '../kit/event-reader.ts'
+import { newPerson, signIn } from '../kit/people.ts'
+import { newApplication, newToken, siteBody, type TestApplication } from '../kit/records.ts'
 import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess, saveSiteOf } from './support.ts'
 
 const open = new Set<EventReader>()

@@ -10,7 +10,7 @@ import { saveThirdPartyConfig } from '../../src/applications/third-party-config/
 import { deleteBillingRule } from '../../src/billing-rules/contract.ts'
 import { type EventRecord, getEvent, pageAudit, pageEvents } from '../../src/events/contract.ts'
 import { momentFormat } from '../../src/vocabulary/moments.ts'
-import { newApplication, type TestApplication } from '../harness.ts'
+import { newApplication, type TestApplication } from '../kit/records.ts'
 import {
   client,
   createDeviceOf,

@@ -7,8 +7,8 @@ import { createDevice } from '../../src/devices/contract.ts'
 import { saveDeviceModel } from '../../src/devices/models/contract.ts'
 import { savePlacement } from '../../src/devices/placement/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
-import { deviceBody, newApplication, newSerial, siteBody } from '../harness.ts'
-import { untyped } from '../untyped.ts'
+import { deviceBody, newApplication, newSerial, siteBody } from '../kit/records.ts'
+import { untyped } from '../kit/untyped.ts'
 import { newDevice, newSite } from './placement-support.ts'
 import {
   astral,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { guideNames, languages, referenceParts } from '../../console/docs-site/guide-names.ts'
 import { operations } from '../../src/reference/operations.ts'
 import { eventTypes } from '../../src/vocabulary/event-types.ts'
-import { projectFolder } from '../harness.ts'
+import { projectFolder } from '../kit/folders.ts'
 import { client, expectFaults } from './support.ts'
 
 const sourceOf = (language: string, name: string) =>

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createDevice } from '../../src/devices/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
-import { deviceBody, newApplication, siteBody, takeOffline } from '../harness.ts'
+import { deviceBody, newApplication, siteBody, takeOffline } from '../kit/records.ts'
 import { bearer, client, expectFaults, expectRefusal, expectSuccess, post, RawConnection } from './support.ts'
 
 const creates = [

@@ -13,9 +13,9 @@ import { getPlacement, savePlacement } from '../../src/devices/placement/contrac
 import { getOperator, updateOperator } from '../../src/people/operators/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
 import { deleteSite, getSite, updateSite } from '../../src/sites/contract.ts'
-import { newApplication, newSerial } from '../harness.ts'
-import { newPerson } from '../people.ts'
-import { untyped } from '../untyped.ts'
+import { newPerson } from '../kit/people.ts'
+import { newApplication, newSerial } from '../kit/records.ts'
+import { untyped } from '../kit/untyped.ts'
 import { newDevice, newPlaced, newSite } from './placement-support.ts'
 import { client, expectRefusal, expectSuccess, newBareApplication, newIdleApplication, newRule } from './support.ts'
 

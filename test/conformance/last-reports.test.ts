@@ -4,8 +4,8 @@ import { createExport } from '../../src/bulk/contract.ts'
 import { type DeviceRecord, pageDevices } from '../../src/devices/contract.ts'
 import { transferDevice, unbindDevice } from '../../src/devices/ownership/contract.ts'
 import { type DeviceState, getDeviceState, reportDeviceState } from '../../src/devices/state/contract.ts'
-import { newApplication, newSerial, type TestApplication } from '../harness.ts'
-import { newPerson, signIn } from '../people.ts'
+import { newPerson, signIn } from '../kit/people.ts'
+import { newApplication, newSerial, type TestApplication } from '../kit/records.ts'
 import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess } from './support.ts'
 
 // Contract §5 and §8: devices by their last report, in pages and exports, and the states of several devices.

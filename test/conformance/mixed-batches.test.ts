@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 import { createDevice } from '../../src/devices/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
-import { type Answer, deviceBody, newApplication, newSerial, siteBody, takeOffline } from '../harness.ts'
+import type { Answer } from '../kit/client.ts'
+import { deviceBody, newApplication, newSerial, siteBody, takeOffline } from '../kit/records.ts'
 import {
   bearer,
   client,

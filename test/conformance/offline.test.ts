@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { takeApplicationOnline } from '../../src/applications/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
-import { deviceBody, newApplication, newSerial, takeOffline } from '../harness.ts'
+import { deviceBody, newApplication, newSerial, takeOffline } from '../kit/records.ts'
 import { client, createDeviceOf, expectRefusal, expectSuccess } from './support.ts'
 
 test('createDevice of an offline application is refused, also by an operator, and binds nothing', async () => {

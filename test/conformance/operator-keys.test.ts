@@ -15,8 +15,8 @@ import {
 import { createSession } from '../../src/people/sessions/contract.ts'
 import { pageViews, saveView } from '../../src/people/views/contract.ts'
 import { limits } from '../../src/vocabulary/limits.ts'
-import { newSerial, shownSecret } from '../harness.ts'
-import { cookieOf, newPerson, signIn } from '../people.ts'
+import { cookieOf, newPerson, signIn } from '../kit/people.ts'
+import { newSerial, shownSecret } from '../kit/records.ts'
 import { client, expectFaults, expectRefusal, expectSuccess, withinOneSecond } from './support.ts'
 
 const newName = () => newSerial('person')

@@ -24,9 +24,9 @@ import {
 } from '../../src/people/operators/contract.ts'
 import { createSession, getSession } from '../../src/people/sessions/contract.ts'
 import { getOverview } from '../../src/service/overview/contract.ts'
-import { deviceBody, newApplication, newSerial } from '../harness.ts'
-import { cookieOf, newPassword, newPerson, signIn } from '../people.ts'
-import { untyped } from '../untyped.ts'
+import { cookieOf, newPassword, newPerson, signIn } from '../kit/people.ts'
+import { deviceBody, newApplication, newSerial } from '../kit/records.ts'
+import { untyped } from '../kit/untyped.ts'
 import { client, expectFaults, expectNow, expectRefusal, expectSuccess, withinOneSecond } from './support.ts'
 
 const newName = () => newSerial('person')

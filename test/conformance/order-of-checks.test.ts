@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { freezeApplication } from '../../src/applications/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
-import { deviceBody, newApplication, newSerial, siteBody, takeOffline } from '../harness.ts'
+import { deviceBody, newApplication, newSerial, siteBody, takeOffline } from '../kit/records.ts'
 import {
   bearer,
   client,

@@ -7,8 +7,8 @@ import {
   pageOwnOperatorKeys,
   updateOperator,
 } from '../../src/people/operators/contract.ts'
-import { newApplication, newSerial, shownSecret } from '../harness.ts'
-import { newPerson, signIn } from '../people.ts'
+import { newPerson, signIn } from '../kit/people.ts'
+import { newApplication, newSerial, shownSecret } from '../kit/records.ts'
 import { client, expectFaults, expectRefusal, expectSuccess } from './support.ts'
 
 // Keys belong to accounts of every role, because they are handed over; each account sees its own.

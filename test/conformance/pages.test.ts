@@ -13,8 +13,9 @@ import { pageEvents } from '../../src/events/contract.ts'
 import { deleteRegion, pageRegions, saveRegion } from '../../src/regions/contract.ts'
 import { pageSites, saveSite } from '../../src/sites/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
-import { type Answer, deviceBody, newApplication, newSerial, siteBody } from '../harness.ts'
-import { untyped } from '../untyped.ts'
+import type { Answer } from '../kit/client.ts'
+import { deviceBody, newApplication, newSerial, siteBody } from '../kit/records.ts'
+import { untyped } from '../kit/untyped.ts'
 import { client, expectFaults, expectSuccess, newIdleApplication, newRule, onePeriod, saveSiteOf } from './support.ts'
 
 interface Page {

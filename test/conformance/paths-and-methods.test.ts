@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { issueToken } from '../../src/applications/tokens/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
 import { pageSites } from '../../src/sites/contract.ts'
-import { newApplication } from '../harness.ts'
+import { newApplication } from '../kit/records.ts'
 import { client, expectFaults, expectSuccess, post, RawConnection } from './support.ts'
 
 const createPath = '/api/device/entrance/guard/create'

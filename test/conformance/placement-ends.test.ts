@@ -10,7 +10,7 @@ import {
 import { savePlacements } from '../../src/devices/placement/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
 import { deleteSite, updateSite } from '../../src/sites/contract.ts'
-import { deviceBody, newApplication, newSerial, type TestApplication } from '../harness.ts'
+import { deviceBody, newApplication, newSerial, type TestApplication } from '../kit/records.ts'
 import {
   detail,
   deviceRecord,

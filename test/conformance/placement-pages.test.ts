@@ -8,7 +8,7 @@ import {
   summarizePlacements,
 } from '../../src/devices/placement/contract.ts'
 import { reportDeviceState } from '../../src/devices/state/contract.ts'
-import { newApplication, newSerial } from '../harness.ts'
+import { newApplication, newSerial } from '../kit/records.ts'
 import { detail, history, newDevice, newPlaced, newSite, page, place, remove } from './placement-support.ts'
 import { client, expectFaults, expectNow, expectRefusal, expectSuccess } from './support.ts'
 

@@ -7,7 +7,7 @@ import {
   savePlacement,
 } from '../../src/devices/placement/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
-import type { TestApplication } from '../harness.ts'
+import type { TestApplication } from '../kit/records.ts'
 import { client, createDeviceOf, expectSuccess, saveSiteOf } from './support.ts'
 
 export async function newDevice(app: TestApplication, members: Record<string, unknown> = {}): Promise<string> {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { savePlacement } from '../../src/devices/placement/contract.ts'
 import { getSite, updateSite } from '../../src/sites/contract.ts'
-import { newApplication, newSerial, siteBody, takeOffline } from '../harness.ts'
+import { newApplication, newSerial, siteBody, takeOffline } from '../kit/records.ts'
 import {
   detail,
   deviceRecord,

@@ -15,7 +15,7 @@ import {
   pagePriceChanges,
   schedulePriceChange,
 } from '../../src/sites/price-changes/contract.ts'
-import { newApplication, type TestApplication, takeOffline } from '../harness.ts'
+import { newApplication, type TestApplication, takeOffline } from '../kit/records.ts'
 import {
   ahead,
   at,

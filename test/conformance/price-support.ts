@@ -3,8 +3,8 @@ import { type EventRecord, pageEvents } from '../../src/events/contract.ts'
 import { getSite } from '../../src/sites/contract.ts'
 import { getPriceChange, type PriceChangeRecord, schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
 import { getSitePrices } from '../../src/sites/prices/contract.ts'
-import { becomesTrue } from '../faults/support.ts'
-import type { TestApplication } from '../harness.ts'
+import type { TestApplication } from '../kit/records.ts'
+import { becomesTrue } from '../kit/waits.ts'
 import { client, expectSuccess } from './support.ts'
 
 /** The first whole second at least this many milliseconds ahead, RFC 3339. */

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { deleteBillingRule, updateBillingRule } from '../../src/billing-rules/contract.ts'
 import { updateSite } from '../../src/sites/contract.ts'
 import { pagePriceChanges, undoPriceChange } from '../../src/sites/price-changes/contract.ts'
-import { newApplication, type TestApplication } from '../harness.ts'
+import { newApplication, type TestApplication } from '../kit/records.ts'
 import {
   ahead,
   at,

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createDevice } from '../../src/devices/contract.ts'
 import { createSession } from '../../src/people/sessions/contract.ts'
-import { atScale } from '../faults/support.ts'
-import { Client, runServiceToItsEnd, type Service, startService, target } from '../harness.ts'
+import { Client, target } from '../kit/client.ts'
+import { atScale } from '../kit/scale.ts'
+import { runServiceToItsEnd, type Service, startService } from '../kit/service.ts'
 
 // How the service determines the public address by which its clients reach it. Skipped for a deployment given by
 // address, because its settings cannot be chosen.

@@ -2,7 +2,8 @@ import { expect, test } from 'bun:test'
 import { updateApplication } from '../../src/applications/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { getRegion } from '../../src/regions/contract.ts'
-import { type Answer, deviceBody, newApplication, type TestApplication } from '../harness.ts'
+import type { Answer } from '../kit/client.ts'
+import { deviceBody, newApplication, type TestApplication } from '../kit/records.ts'
 import { client, createDeviceOf, expectRefusal, expectSuccess, withinOneSecond } from './support.ts'
 
 /** Sends many requests at once that create no device. */

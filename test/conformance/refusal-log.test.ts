@@ -6,8 +6,8 @@ import { createExport, createImport } from '../../src/bulk/contract.ts'
 import { createDevice, createDevices, getDevice } from '../../src/devices/contract.ts'
 import { pageRefusals, type RefusalRecord } from '../../src/events/refusal-log/contract.ts'
 import { saveSite, updateSite } from '../../src/sites/contract.ts'
-import { deviceBody, newApplication, newSerial, siteBody, type TestApplication, takeOffline } from '../harness.ts'
-import { newPerson, signIn } from '../people.ts'
+import { newPerson, signIn } from '../kit/people.ts'
+import { deviceBody, newApplication, newSerial, siteBody, type TestApplication, takeOffline } from '../kit/records.ts'
 import {
   bearer,
   client,

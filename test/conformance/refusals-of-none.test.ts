@@ -7,9 +7,11 @@ import { pageRefusals, type RefusalRecord } from '../../src/events/refusal-log/c
 import { createOperator } from '../../src/people/operators/contract.ts'
 import { type Found, search } from '../../src/service/search/contract.ts'
 import { limits } from '../../src/vocabulary/limits.ts'
-import { becomesTrue } from '../faults/support.ts'
-import { Client, deviceBody, newApplication, newSerial, type Service, startService } from '../harness.ts'
-import { newPerson, signIn } from '../people.ts'
+import { Client } from '../kit/client.ts'
+import { newPerson, signIn } from '../kit/people.ts'
+import { deviceBody, newApplication, newSerial } from '../kit/records.ts'
+import { type Service, startService } from '../kit/service.ts'
+import { becomesTrue } from '../kit/waits.ts'
 import { expectFaults, expectRefusal, expectSuccess } from './support.ts'
 
 // Refusals of writes that name no application. All of them together have one limit a minute, which the tests of the

@@ -3,7 +3,7 @@ import { parse } from 'csv-parse/sync'
 import { getImportResult } from '../../src/bulk/contract.ts'
 import { getDevice } from '../../src/devices/contract.ts'
 import { getSite } from '../../src/sites/contract.ts'
-import { newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
+import { newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
 import { csvOf, imported, ndjson, outcomesOf, send, upserted } from './import-support.ts'
 import { client, createDeviceOf, expectFaults, expectSuccess, saveSiteOf } from './support.ts'
 

@@ -3,7 +3,7 @@ import { createExport } from '../../src/bulk/contract.ts'
 import { createDevice, getDevice } from '../../src/devices/contract.ts'
 import { pageAudit } from '../../src/events/contract.ts'
 import { deleteRegion, getRegion, getRegionTree, pageRegions, saveRegion } from '../../src/regions/contract.ts'
-import { deviceBody, newApplication } from '../harness.ts'
+import { deviceBody, newApplication } from '../kit/records.ts'
 import { client, expectFaults, expectRefusal, expectSuccess } from './support.ts'
 
 interface Region {

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import { saveBillingRule } from '../../src/billing-rules/contract.ts'
 import { createDevices } from '../../src/devices/contract.ts'
 import { type Found, search } from '../../src/service/search/contract.ts'
-import { becomesTrue } from '../faults/support.ts'
-import { deviceBody, newApplication, newSerial } from '../harness.ts'
-import { newPerson, signIn } from '../people.ts'
+import { newPerson, signIn } from '../kit/people.ts'
+import { deviceBody, newApplication, newSerial } from '../kit/records.ts'
+import { becomesTrue } from '../kit/waits.ts'
 import {
   client,
   createDeviceOf,

@@ -28,7 +28,7 @@ import {
   type Person,
   signIn,
   startedSecret,
-} from '../people.ts'
+} from '../kit/people.ts'
 import { client, expectFaults, expectRefusal, expectSuccess, withinOneSecond } from './support.ts'
 
 const enter = ({ name, password }: Person, code?: string) => client.call(createSession, { name, password, code })

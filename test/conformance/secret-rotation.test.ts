@@ -13,8 +13,8 @@ import { createDevice } from '../../src/devices/contract.ts'
 import { pageAudit } from '../../src/events/contract.ts'
 import { getSettings } from '../../src/people/sessions/contract.ts'
 import { momentFormat } from '../../src/vocabulary/moments.ts'
-import { becomes } from '../faults/support.ts'
-import { newApplication, newToken, shownSecret } from '../harness.ts'
+import { newApplication, newToken, shownSecret } from '../kit/records.ts'
+import { becomes } from '../kit/waits.ts'
 import { client, expectFaults, expectRefusal, expectSuccess, newIdleApplication, withinOneSecond } from './support.ts'
 
 const tryToken = (token: string) => client.call(createDevice, {}, { token })

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { settings } from '../../src/config.ts'
 import { getServiceDetail } from '../../src/service/detail/contract.ts'
-import { newApplication } from '../harness.ts'
-import { newPerson, signIn } from '../people.ts'
+import { newPerson, signIn } from '../kit/people.ts'
+import { newApplication } from '../kit/records.ts'
 import { client, expectRefusal, expectSuccess } from './support.ts'
 
 // The service's database, disk and processes, for the people who operate it.

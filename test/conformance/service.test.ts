@@ -4,7 +4,7 @@ import { createSession } from '../../src/people/sessions/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
 import { getHealth, getMetrics, getOpenApi, getReadiness } from '../../src/service/contract.ts'
 import { refusals as kinds } from '../../src/vocabulary/refusals.ts'
-import { newApplication } from '../harness.ts'
+import { newApplication } from '../kit/records.ts'
 import { client, createDeviceOf, expectRefusal, expectSuccess, saveSiteOf } from './support.ts'
 
 test('GET /healthz says that the process is alive, to anyone', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { createApplication } from '../../src/applications/contract.ts'
 import { changePassword, updateOperator } from '../../src/people/operators/contract.ts'
 import { createSession, deleteSession, getSession, pageSessions } from '../../src/people/sessions/contract.ts'
-import { cookieOf, newPassword, newPerson, signIn } from '../people.ts'
+import { cookieOf, newPassword, newPerson, signIn } from '../kit/people.ts'
 import { client, expectFaults, expectRefusal, expectSuccess, withinOneSecond } from './support.ts'
 
 const sessionOf = (headers: Record<string, string>) => client.call(getSession, {}, { headers })

@@ -7,16 +7,9 @@ import { deleteDeviceInventory, importDeviceInventory } from '../../src/devices/
 import { saveDeviceModel } from '../../src/devices/models/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
-import {
-  Client,
-  deviceBody,
-  newApplication,
-  newSerial,
-  type Service,
-  siteBody,
-  startService,
-  takeOffline,
-} from '../harness.ts'
+import { Client } from '../kit/client.ts'
+import { deviceBody, newApplication, newSerial, siteBody, takeOffline } from '../kit/records.ts'
+import { type Service, startService } from '../kit/service.ts'
 import { expectFaults, expectNow, expectRefusal, expectSuccess, onePeriod } from './support.ts'
 
 const timeZone = 'America/St_Johns'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { deleteSite, pageSites, type SiteRecord, updateSite } from '../../src/sites/contract.ts'
-import { newApplication, type TestApplication } from '../harness.ts'
+import { newApplication, type TestApplication } from '../kit/records.ts'
 import { client, expectFaults, expectSuccess, newRule, saveSiteOf } from './support.ts'
 
 async function newSite(application: TestApplication, members: Record<string, unknown> = {}): Promise<SiteRecord> {

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { deleteBillingRule, updateBillingRule } from '../../src/billing-rules/contract.ts'
 import { deleteSite, updateSite } from '../../src/sites/contract.ts'
 import { cancelPriceChange, undoPriceChange } from '../../src/sites/price-changes/contract.ts'
-import { newApplication } from '../harness.ts'
+import { newApplication } from '../kit/records.ts'
 import {
   ahead,
   askPrices,

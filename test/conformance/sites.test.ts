@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { getSite, type SiteRecord, updateSite } from '../../src/sites/contract.ts'
-import { newApplication, siteBody, type TestApplication } from '../harness.ts'
+import { newApplication, siteBody, type TestApplication } from '../kit/records.ts'
 import { client, expectFaults, expectSuccess, newRule, saveSiteOf } from './support.ts'
 
 const owner = await newApplication(client)

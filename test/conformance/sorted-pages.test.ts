@@ -7,9 +7,10 @@ import { getDeviceHistory, transferDevice } from '../../src/devices/ownership/co
 import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { pageSites, siteSorts } from '../../src/sites/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
-import { type Answer, newApplication, newSerial, type TestApplication } from '../harness.ts'
-import { newPerson, signIn } from '../people.ts'
-import { untyped } from '../untyped.ts'
+import type { Answer } from '../kit/client.ts'
+import { newPerson, signIn } from '../kit/people.ts'
+import { newApplication, newSerial, type TestApplication } from '../kit/records.ts'
+import { untyped } from '../kit/untyped.ts'
 import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess, onePeriod, saveSiteOf } from './support.ts'
 
 // Pages over applications (contract §5): in their own order, by application and then newest first, and by `sort` and

@@ -5,15 +5,8 @@ import { createApplication } from '../../src/applications/contract.ts'
 import { saveBillingRule } from '../../src/billing-rules/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
-import {
-  type Answer,
-  deviceBody,
-  newApplication,
-  shownSecret,
-  siteBody,
-  type TestApplication,
-  target,
-} from '../harness.ts'
+import { type Answer, target } from '../kit/client.ts'
+import { deviceBody, newApplication, shownSecret, siteBody, type TestApplication } from '../kit/records.ts'
 import { contractRefusals, type RefusalName } from './refusals.ts'
 
 export const client = await target()

@@ -5,7 +5,7 @@ import {
   saveThirdPartyConfig,
 } from '../../src/applications/third-party-config/contract.ts'
 import { eventTypes } from '../../src/vocabulary/event-types.ts'
-import type { TestApplication } from '../harness.ts'
+import type { TestApplication } from '../kit/records.ts'
 import {
   client,
   expectFaults,

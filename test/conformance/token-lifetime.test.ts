@@ -3,7 +3,7 @@ import * as oauth from 'oauth4webapi'
 import { freezeApplication } from '../../src/applications/contract.ts'
 import { issueToken, revokeToken } from '../../src/applications/tokens/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
-import { deviceBody, newApplication, newToken, type TestApplication } from '../harness.ts'
+import { deviceBody, newApplication, newToken, type TestApplication } from '../kit/records.ts'
 import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess, withinOneSecond } from './support.ts'
 
 /** Sends an invalid body: code 10001 means that the token was accepted, and nothing is created. */

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { issueToken } from '../../src/applications/tokens/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { importDeviceInventory } from '../../src/devices/inventory/contract.ts'
-import { deviceBody, newApplication } from '../harness.ts'
+import { deviceBody, newApplication } from '../kit/records.ts'
 import { bearer, client, createDeviceOf, expectFaults, expectSuccess, post, RawConnection } from './support.ts'
 
 const path = createDevice.path

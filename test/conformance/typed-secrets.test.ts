@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { changePassword, createOperator } from '../../src/people/operators/contract.ts'
 import { confirmSession, createSession } from '../../src/people/sessions/contract.ts'
-import { type Client, newSerial, stopTarget, target } from '../harness.ts'
-import { codeOf, earlyInStep, newGenerator, newPerson, signIn } from '../people.ts'
+import { type Client, stopTarget, target } from '../kit/client.ts'
+import { codeOf, earlyInStep, newGenerator, newPerson, signIn } from '../kit/people.ts'
+import { newSerial } from '../kit/records.ts'
 
 // Passwords and codes as keyboards and input methods write them.
 

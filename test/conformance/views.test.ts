@@ -3,8 +3,8 @@ import { createOperatorKey } from '../../src/people/operators/contract.ts'
 import { createSession } from '../../src/people/sessions/contract.ts'
 import { deleteView, pageViews, saveView } from '../../src/people/views/contract.ts'
 import { limits } from '../../src/vocabulary/limits.ts'
-import { shownSecret } from '../harness.ts'
-import { cookieOf, newPerson, signIn } from '../people.ts'
+import { cookieOf, newPerson, signIn } from '../kit/people.ts'
+import { shownSecret } from '../kit/records.ts'
 import { client, expectFaults, expectRefusal, expectSuccess } from './support.ts'
 
 type As = { headers: { cookie: string } }

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { updateApplication } from '../../src/applications/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
-import { newApplication, newToken } from '../harness.ts'
+import { newApplication, newToken } from '../kit/records.ts'
 import {
   client,
   createDeviceOf,

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { getDevice, pageDevices } from '../../src/devices/contract.ts'
 import { getDeviceState } from '../../src/devices/state/contract.ts'
-import { deviceBody, newApplication } from '../harness.ts'
+import { deviceBody, newApplication } from '../kit/records.ts'
 import { expectAnswered, wireCases } from '../wire-cases.ts'
 import { bearer, client, createDeviceOf, expectFaults, expectSuccess, RawConnection } from './support.ts'
 

@@ -1,7 +1,7 @@
 import { testDelivery } from '../../src/deliveries/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
 import { newAct, newDevice, newImport, newPriceChange, newRule, newSite, type World } from '../costs/world.ts'
-import { newApplication } from '../harness.ts'
+import { newApplication } from '../kit/records.ts'
 import { client, expectSuccess } from './support.ts'
 
 /** An https address where nobody receives. */

@@ -5,7 +5,7 @@ import { sentencesOf } from '../../console/src/words/sentences.ts'
 import { actFilters } from '../../src/bulk/acts/contract.ts'
 import { eventTypes, platformEventTypes } from '../../src/vocabulary/event-types.ts'
 import { everyRole } from '../../src/vocabulary/roles.ts'
-import { projectFolder } from '../harness.ts'
+import { projectFolder } from '../kit/folders.ts'
 
 // No event is told with the API's own words: each member of each type's data, and each value of a fixed set, has words in
 // both languages. Texts of people are `some` here and numbers that mean nothing but themselves `plain`, so that a letter

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readerOf } from '../../console/src/language/reader.ts'
-import { projectFolder } from '../harness.ts'
+import { projectFolder } from '../kit/folders.ts'
 
 test('a text takes the singular for 1 alone, and leaves out what it was not given', () => {
   const read = readerOf({ gates: 'At {{name}} {{count}} {{count:gate stands|gates stand}}.' })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { actOf, changeInShort, sentencesOf, spokenMembers } from '../../console/src/words/sentences.ts'
 import { sidesOf } from '../../console/src/words/subject.ts'
 import { eventWords } from '../../src/vocabulary/event-types.ts'
-import { projectFolder } from '../harness.ts'
+import { projectFolder } from '../kit/folders.ts'
 
 const told = (type: string, before: unknown, after: unknown, language: 'en' | 'zh' = 'en') =>
   sentencesOf(type, before, after, language).map(({ what, before, after }) =>

@@ -14,7 +14,7 @@ import {
 import { valuesOf } from '../../console/src/sites/form-values.ts'
 import { compare } from '../../console/src/ui/form/compare.ts'
 import type { SiteRecord } from '../../src/sites/contract.ts'
-import { siteBody } from '../harness.ts'
+import { siteBody } from '../kit/records.ts'
 
 const site = {
   ...siteBody('app', { detailAddress: 'No. 1', fastChargeBillRuleId: 7, ipcIds: null }),

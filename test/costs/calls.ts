@@ -1,7 +1,7 @@
 import { limits } from '../../src/vocabulary/limits.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
-import type { Client } from '../harness.ts'
-import { newPerson, type Person, signIn } from '../people.ts'
+import type { Client } from '../kit/client.ts'
+import { newPerson, type Person, signIn } from '../kit/people.ts'
 import type { World } from './world.ts'
 
 /** One call of an operation: its input, and the caller where that is not the owner. */

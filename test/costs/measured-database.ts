@@ -1,5 +1,5 @@
 import postgres from 'postgres'
-import { OldestServer } from '../faults/oldest-server.ts'
+import { OldestServer } from '../kit/oldest-server.ts'
 
 /** A PostgreSQL 15 database that counts what each statement reads (`pg_stat_statements`). */
 export class MeasuredDatabase {

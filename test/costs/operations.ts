@@ -9,8 +9,8 @@ import { savePasskey } from '../../src/people/second-factor/contract.ts'
 import { saveView } from '../../src/people/views/contract.ts'
 import { saveRegion } from '../../src/regions/contract.ts'
 import { limits } from '../../src/vocabulary/limits.ts'
-import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
-import { codeOf, newGenerator, newPassword, newPerson, signIn, startedSecret } from '../people.ts'
+import { codeOf, newGenerator, newPassword, newPerson, signIn, startedSecret } from '../kit/people.ts'
+import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
 import {
   acrossAll,
   asColleague,

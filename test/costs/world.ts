@@ -8,10 +8,11 @@ import { savePlacement } from '../../src/devices/placement/contract.ts'
 import { startPasskey } from '../../src/people/second-factor/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { getPriceChange, schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
-import { Authenticator } from '../authenticator.ts'
-import { becomesTrue } from '../faults/support.ts'
-import { type Client, deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
-import { newPerson } from '../people.ts'
+import { Authenticator } from '../kit/authenticator.ts'
+import type { Client } from '../kit/client.ts'
+import { newPerson } from '../kit/people.ts'
+import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
+import { becomesTrue } from '../kit/waits.ts'
 
 /** The rows that the measured operations use; they stay the same while the tables grow. */
 export interface World {

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { isLong, type OwnDatabase, Workplace } from '../faults/support.ts'
+import type { OwnDatabase } from '../kit/database.ts'
+import { isLong } from '../kit/scale.ts'
+import { Workplace } from '../kit/workplace.ts'
 import { driverWithout, patchHunks } from './variants.ts'
 
 // Every hunk of the patch for the database driver has a scenario that fails with a driver without that hunk.

@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { projectFolder } from '../harness.ts'
+import { projectFolder } from '../kit/folders.ts'
 
 /** One hunk of the driver's patch: its lines before and after, in one file of the driver. */
 export interface Hunk {

@@ -15,19 +15,22 @@ import {
 import { deleteSession, getSession } from '../../src/people/sessions/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
+import { Client } from '../kit/client.ts'
+import { embeddedConnection, withSql } from '../kit/database.ts'
+import { newPerson, signIn } from '../kit/people.ts'
 import {
-  Client,
   deviceBody,
   newApplication,
   newSerial,
   newToken,
-  type Service,
   shownSecret,
   siteBody,
   type TestApplication,
-} from '../harness.ts'
-import { newPerson, signIn } from '../people.ts'
-import { atScale, becomesTrue, embeddedConnection, sleep, staysTrue, Workplace, withSql } from './support.ts'
+} from '../kit/records.ts'
+import { atScale } from '../kit/scale.ts'
+import type { Service } from '../kit/service.ts'
+import { becomesTrue, sleep, staysTrue } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 // An upload, a running import and an export each end within a second after their caller has lost access.
 

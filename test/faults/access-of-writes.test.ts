@@ -11,9 +11,13 @@ import type { Operation } from '../../src/vocabulary/operation.ts'
 import type { Call } from '../costs/calls.ts'
 import { measuredOf } from '../costs/operations.ts'
 import { makeWorld, measuredOrigin, type World } from '../costs/world.ts'
-import { type Answer, Client, deviceBody, newSerial, newToken, shownSecret } from '../harness.ts'
-import { newPerson, signIn } from '../people.ts'
-import { becomesTrue, isLong, type OwnDatabase, sleep, Workplace } from './support.ts'
+import { type Answer, Client } from '../kit/client.ts'
+import type { OwnDatabase } from '../kit/database.ts'
+import { newPerson, signIn } from '../kit/people.ts'
+import { deviceBody, newSerial, newToken, shownSecret } from '../kit/records.ts'
+import { isLong } from '../kit/scale.ts'
+import { becomesTrue, sleep } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 // Every write whose caller loses its access while the write waits for a lock is refused, and leaves nothing; what a read that
 // waited has found is not told. A new operation is tried by itself: its call is that of `test/costs/operations.ts`.

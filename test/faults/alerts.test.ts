@@ -7,18 +7,13 @@ import { createDevices } from '../../src/devices/contract.ts'
 import { savePlacements } from '../../src/devices/placement/contract.ts'
 import { reportDeviceStates } from '../../src/devices/state/contract.ts'
 import { saveSites } from '../../src/sites/contract.ts'
-import {
-  Client,
-  deviceBody,
-  newApplication,
-  newSerial,
-  projectFolder,
-  siteBody,
-  type TestApplication,
-} from '../harness.ts'
-import { longTest } from '../long.ts'
-import { freePort } from './replicated.ts'
-import { becomesTrue, sleep, tell, Workplace } from './support.ts'
+import { Client } from '../kit/client.ts'
+import { projectFolder } from '../kit/folders.ts'
+import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
+import { freePort } from '../kit/replicated.ts'
+import { longTest, tell } from '../kit/scale.ts'
+import { becomesTrue, sleep } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 // Prometheus and Alertmanager beside the service, with the files of deploy/: how many messages people get of an incident.
 // Scrapes, evaluations, counts and the first message take as long as they do anywhere. What only waits (until an alert ends,

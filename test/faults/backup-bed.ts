@@ -2,8 +2,9 @@ import { expect } from 'bun:test'
 import { join } from 'node:path'
 import type postgres from 'postgres'
 import { forecourt } from '../cli/support.ts'
-import type { Ended } from '../harness.ts'
-import { type OwnDatabase, Workplace, withSql } from './support.ts'
+import { type OwnDatabase, withSql } from '../kit/database.ts'
+import type { Ended } from '../kit/service.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 /** A database server with a schema to copy from, and databases and files for backups of it. */
 export class BackupBed {

@@ -4,8 +4,9 @@ import { existsSync, readdirSync, readFileSync, statSync, truncateSync, utimesSy
 import { basename, join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { forecourt } from '../cli/support.ts'
-import { longTest } from '../long.ts'
-import { type OwnDatabase, Workplace } from './support.ts'
+import type { OwnDatabase } from '../kit/database.ts'
+import { longTest } from '../kit/scale.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 // `forecourt backup --to FOLDER --keep N`, which a timer runs each night.
 

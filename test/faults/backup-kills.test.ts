@@ -3,10 +3,9 @@ import { existsSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { verifyBackup } from '../../src/backup/format.ts'
 import { forecourt, startForecourt } from '../cli/support.ts'
-import { longTest } from '../long.ts'
+import { atScale, longTest, tell } from '../kit/scale.ts'
 import { BackupBed, expectDone, expectRefused } from './backup-bed.ts'
 import { Striker } from './strikes.ts'
-import { atScale, tell } from './support.ts'
 
 // Backups and restores that are killed at any moment.
 

@@ -3,9 +3,14 @@ import { once } from 'node:events'
 import type postgres from 'postgres'
 import { createDevices } from '../../src/devices/contract.ts'
 import { saveSites } from '../../src/sites/contract.ts'
-import { Client, deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
+import { Client } from '../kit/client.ts'
+import type { OwnDatabase } from '../kit/database.ts'
+import { onDisk } from '../kit/folders.ts'
+import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
+import { atScale, seed, tell } from '../kit/scale.ts'
+import { becomesTrue } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 import { Striker } from './strikes.ts'
-import { atScale, becomesTrue, type OwnDatabase, onDisk, seed, tell, Workplace } from './support.ts'
 
 const kills = atScale(1, 9)
 const rows = 1000

@@ -3,9 +3,12 @@ import { saveThirdPartyConfig } from '../../src/applications/third-party-config/
 import { pageDeliveries } from '../../src/deliveries/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { getMetrics } from '../../src/service/contract.ts'
-import { Client, deviceBody, newApplication, type Service, type TestApplication } from '../harness.ts'
-import { type Answer, type Received, Receiver } from './receiver.ts'
-import { becomesTrue, Workplace } from './support.ts'
+import { Client } from '../kit/client.ts'
+import { type Answer, type Received, Receiver } from '../kit/receiver.ts'
+import { deviceBody, newApplication, type TestApplication } from '../kit/records.ts'
+import type { Service } from '../kit/service.ts'
+import { becomesTrue } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 export interface Endpoint extends TestApplication {
   path: string

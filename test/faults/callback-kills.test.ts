@@ -2,24 +2,17 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { getMetrics } from '../../src/service/contract.ts'
-import { Client, deviceBody, newApplication, type Service } from '../harness.ts'
-import { longTest } from '../long.ts'
+import { Client } from '../kit/client.ts'
+import type { OwnDatabase } from '../kit/database.ts'
+import { onDisk } from '../kit/folders.ts'
+import { answerWith, Receiver, verify } from '../kit/receiver.ts'
+import { deviceBody, newApplication } from '../kit/records.ts'
+import { atScale, longTest, randomNumbers, seed, tell } from '../kit/scale.ts'
+import type { Service } from '../kit/service.ts'
+import { anyMoment, becomesTrue, load, sleep } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 import type { Endpoint } from './callback-bed.ts'
-import { answerWith, Receiver, verify } from './receiver.ts'
 import { Striker } from './strikes.ts'
-import {
-  anyMoment,
-  atScale,
-  becomesTrue,
-  load,
-  type OwnDatabase,
-  onDisk,
-  randomNumbers,
-  seed,
-  sleep,
-  tell,
-  Workplace,
-} from './support.ts'
 
 /**
  * The least number of kills. The test goes on until a kill has kept an outcome from being stored, up to `mostKills`.

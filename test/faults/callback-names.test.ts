@@ -1,9 +1,8 @@
 import { expect } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { projectFolder } from '../harness.ts'
-import { longTest } from '../long.ts'
-import { tell } from './support.ts'
+import { projectFolder } from '../kit/folders.ts'
+import { longTest, tell } from '../kit/scale.ts'
 
 interface Sent {
   error: string | null

@@ -4,21 +4,12 @@ import { pageDeliveries, replayDeliveries, testDelivery } from '../../src/delive
 import { getCallbackHealth } from '../../src/deliveries/health/contract.ts'
 import { pageAudit, pageEvents } from '../../src/events/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
-import { siteBody, type TestApplication } from '../harness.ts'
-import { longTest } from '../long.ts'
+import { embeddedConnection, withSql } from '../kit/database.ts'
+import { answerWith, verify } from '../kit/receiver.ts'
+import { siteBody, type TestApplication } from '../kit/records.ts'
+import { atScale, longTest, randomNumbers, seed, tell } from '../kit/scale.ts'
+import { anyMoment, becomes, becomesTrue } from '../kit/waits.ts'
 import { CallbackBed, type Endpoint, serialOf } from './callback-bed.ts'
-import { answerWith, verify } from './receiver.ts'
-import {
-  anyMoment,
-  atScale,
-  becomes,
-  becomesTrue,
-  embeddedConnection,
-  randomNumbers,
-  seed,
-  tell,
-  withSql,
-} from './support.ts'
 
 // What sends deliveries again, and events that were made while a callback was stopped by a 410, which have no delivery:
 // what tells of them, and what sends them.

@@ -4,11 +4,13 @@ import { createDevice } from '../../src/devices/contract.ts'
 import { getReadiness } from '../../src/service/contract.ts'
 import { getOverview } from '../../src/service/overview/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
-import { Client, deviceBody, newApplication, siteBody } from '../harness.ts'
-import { longTest } from '../long.ts'
+import { Client } from '../kit/client.ts'
+import { embeddedConnection, withSql } from '../kit/database.ts'
+import { answerWith } from '../kit/receiver.ts'
+import { deviceBody, newApplication, siteBody } from '../kit/records.ts'
+import { longTest } from '../kit/scale.ts'
+import { becomesTrue, load, staysTrue } from '../kit/waits.ts'
 import { CallbackBed } from './callback-bed.ts'
-import { answerWith } from './receiver.ts'
-import { becomesTrue, embeddedConnection, load, staysTrue, withSql } from './support.ts'
 
 // Endpoints that fail: what waits, what is tried again, and what operators are told of it in the overview and the metrics.
 

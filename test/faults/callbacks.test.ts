@@ -10,11 +10,13 @@ import { pageDeliveries, replayDeliveries, testDelivery } from '../../src/delive
 import { getCallbackHealth } from '../../src/deliveries/health/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
-import { Client, deviceBody, newApplication } from '../harness.ts'
-import { longTest } from '../long.ts'
+import { Client } from '../kit/client.ts'
+import { embeddedConnection, withSql } from '../kit/database.ts'
+import { type Answer, answerWith, Receiver, verify } from '../kit/receiver.ts'
+import { deviceBody, newApplication } from '../kit/records.ts'
+import { atScale, longTest } from '../kit/scale.ts'
+import { becomesTrue, sleep } from '../kit/waits.ts'
 import { CallbackBed, serialOf } from './callback-bed.ts'
-import { type Answer, answerWith, Receiver, verify } from './receiver.ts'
-import { atScale, becomesTrue, embeddedConnection, sleep, withSql } from './support.ts'
 
 const bed = await CallbackBed.start()
 const { client, place, receiver, service } = bed

@@ -4,19 +4,13 @@ import { join } from 'node:path'
 import type postgres from 'postgres'
 import { goneWithin, postgresProcessesIn, signal } from '../../src/embedded/processes.ts'
 import { Cluster, coordinatorUrl, type Node, startNode } from '../citus/cluster.ts'
-import { Client, newApplication, type Service } from '../harness.ts'
-import {
-  anyMoment,
-  atScale,
-  becomesTrue,
-  distribution,
-  type OwnDatabase,
-  randomNumbers,
-  seed,
-  tell,
-  Workplace,
-  withSql,
-} from './support.ts'
+import { Client } from '../kit/client.ts'
+import { type OwnDatabase, withSql } from '../kit/database.ts'
+import { newApplication } from '../kit/records.ts'
+import { atScale, distribution, randomNumbers, seed, tell } from '../kit/scale.ts'
+import type { Service } from '../kit/service.ts'
+import { anyMoment, becomesTrue } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 import { contradictions, stored, totals, Writers } from './writers.ts'
 
 // Kills nodes of a Citus cluster and the service while two applications create records. Nothing else may use the

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { becomesTrue } from './support.ts'
+import { becomesTrue } from '../kit/waits.ts'
 
 /** The number of connections that are opened at once; more would only wait in the listener's queue. */
 const wave = 250

@@ -1,18 +1,14 @@
 import { afterAll, afterEach, expect, test } from 'bun:test'
 import { takeApplicationOffline, takeApplicationOnline } from '../../src/applications/contract.ts'
-import { Client, newApplication, type Service } from '../harness.ts'
+import { Client } from '../kit/client.ts'
+import type { OwnDatabase } from '../kit/database.ts'
+import { onDisk } from '../kit/folders.ts'
+import { newApplication } from '../kit/records.ts'
+import { atScale, randomNumbers, seed, tell } from '../kit/scale.ts'
+import type { Service } from '../kit/service.ts'
+import { anyMoment, becomesTrue } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 import { everyOperation, type Operations } from './every-operation.ts'
-import {
-  anyMoment,
-  atScale,
-  becomesTrue,
-  type OwnDatabase,
-  onDisk,
-  randomNumbers,
-  seed,
-  tell,
-  Workplace,
-} from './support.ts'
 import { contradictions, totals, Writers } from './writers.ts'
 
 const place = new Workplace(onDisk)

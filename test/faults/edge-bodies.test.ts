@@ -5,9 +5,11 @@ import { issueToken } from '../../src/applications/tokens/contract.ts'
 import { createDevices } from '../../src/devices/contract.ts'
 import { importDeviceInventory } from '../../src/devices/inventory/contract.ts'
 import { getHealth } from '../../src/service/contract.ts'
-import { Client, newApplication } from '../harness.ts'
-import { longTest } from '../long.ts'
-import { atScale, becomesTrue, load, tell, Workplace } from './support.ts'
+import { Client } from '../kit/client.ts'
+import { newApplication } from '../kit/records.ts'
+import { atScale, longTest, tell } from '../kit/scale.ts'
+import { becomesTrue, load } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 const place = new Workplace()
 afterAll(() => place.clear(), 60_000)

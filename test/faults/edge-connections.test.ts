@@ -5,11 +5,14 @@ import { connect } from 'node:net'
 import { issueToken } from '../../src/applications/tokens/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { getHealth, getOpenApi, getReadiness } from '../../src/service/contract.ts'
-import { Client, deviceBody, newApplication, type Service, type TestApplication } from '../harness.ts'
-import { longTest } from '../long.ts'
+import { Client } from '../kit/client.ts'
+import { RawConnection, rawPost } from '../kit/raw-connection.ts'
+import { deviceBody, newApplication, type TestApplication } from '../kit/records.ts'
+import { atScale, longTest, tell } from '../kit/scale.ts'
+import type { Service } from '../kit/service.ts'
+import { becomesTrue, sleep, standStill } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 import { Crowd } from './crowd.ts'
-import { RawConnection, rawPost } from './raw-connection.ts'
-import { atScale, becomesTrue, sleep, standStill, tell, Workplace } from './support.ts'
 
 const place = new Workplace()
 afterAll(() => place.clear(), 60_000)

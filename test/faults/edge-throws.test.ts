@@ -2,9 +2,12 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { spawn } from 'node:child_process'
 import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Client, newApplication, projectFolder } from '../harness.ts'
-import { longTest } from '../long.ts'
-import { becomesTrue, Workplace } from './support.ts'
+import { Client } from '../kit/client.ts'
+import { projectFolder } from '../kit/folders.ts'
+import { newApplication } from '../kit/records.ts'
+import { longTest } from '../kit/scale.ts'
+import { becomesTrue } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 const place = new Workplace()
 afterAll(() => place.clear(), 60_000)

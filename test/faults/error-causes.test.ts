@@ -10,9 +10,10 @@ import { databaseRefusal, failureClass, mayPass } from '../../src/database/failu
 import { openDatabase, type Sql } from '../../src/database/open.ts'
 import { transaction } from '../../src/database/transaction.ts'
 import { openLog } from '../../src/runtime/log.ts'
-import { projectFolder } from '../harness.ts'
-import { freePort } from './replicated.ts'
-import { type OwnDatabase, Workplace } from './support.ts'
+import type { OwnDatabase } from '../kit/database.ts'
+import { projectFolder } from '../kit/folders.ts'
+import { freePort } from '../kit/replicated.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 // Errors keep their cause: a disk error within a transaction is reported neither as a lost connection nor as an outage.
 

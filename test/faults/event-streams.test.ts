@@ -6,21 +6,14 @@ import { freezeApplication } from '../../src/applications/contract.ts'
 import { findProcess, signal } from '../../src/embedded/processes.ts'
 import { pageEvents, streamEvents } from '../../src/events/contract.ts'
 import { saveSite, saveSites } from '../../src/sites/contract.ts'
-import { EventReader } from '../event-reader.ts'
-import { Client, despiteLoad, newApplication, type Service, siteBody, type TestApplication } from '../harness.ts'
-import { longTest } from '../long.ts'
-import {
-  atScale,
-  becomes,
-  becomesTrue,
-  distribution,
-  isLong,
-  load,
-  type OwnDatabase,
-  sleep,
-  tell,
-  Workplace,
-} from './support.ts'
+import { Client } from '../kit/client.ts'
+import type { OwnDatabase } from '../kit/database.ts'
+import { EventReader } from '../kit/event-reader.ts'
+import { despiteLoad, newApplication, siteBody, type TestApplication } from '../kit/records.ts'
+import { atScale, distribution, isLong, longTest, tell } from '../kit/scale.ts'
+import type { Service } from '../kit/service.ts'
+import { becomes, becomesTrue, load, sleep } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 const place = new Workplace()
 const open = new Set<EventReader>()
@@ -260,7 +253,7 @@ describe('three processes', () => {
 
   const workerPids = () => place.workersOf(service)
 
-  function kill(pid: number): void {
+  function killNow(pid: number): void {
     const process = findProcess(pid)
     if (process !== undefined) signal(process, 'SIGKILL')
   }
@@ -271,7 +264,7 @@ describe('three processes', () => {
     const statuses = opened.map(({ response }) => response.status)
     expect([statuses.filter((each) => each === 200).length, new Set(statuses)]).toEqual([20, new Set([200, 429])])
     const victims = workerPids().slice(0, 2)
-    for (const victim of victims) kill(victim)
+    for (const victim of victims) killNow(victim)
     const isGone = (pid: number) => !workerPids().includes(pid)
     expect(await becomesTrue(() => victims.every(isGone) && workerPids().length === 3, 20_000)).toBe(true)
     const lost = () => opened.filter(({ isOver, response }) => response.status === 200 && isOver).length
@@ -312,7 +305,7 @@ describe('three processes', () => {
     const writing = load(() => change(client, application).catch(() => {}), { loops: 3, pauseMs: 10 })
     for (let kills = 0; kills < atScale(2, 8); kills++) {
       await sleep(atScale(700, 1_000))
-      kill(workerPids()[0] ?? 0)
+      killNow(workerPids()[0] ?? 0)
     }
     await sleep(atScale(700, 1_000))
     await writing.stop()

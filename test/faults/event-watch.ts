@@ -1,5 +1,7 @@
 import { expect } from 'bun:test'
-import { type OwnDatabase, seed, sleep } from './support.ts'
+import type { OwnDatabase } from '../kit/database.ts'
+import { seed } from '../kit/scale.ts'
+import { sleep } from '../kit/waits.ts'
 
 /** How far below the newest id the watch still searches for late events. */
 const tail = 3000

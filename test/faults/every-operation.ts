@@ -9,8 +9,10 @@ import { createSession } from '../../src/people/sessions/contract.ts'
 import { getMetrics, getReadiness } from '../../src/service/contract.ts'
 import { getOverview } from '../../src/service/overview/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
-import { type Answer, type Client, deviceBody, type Service, siteBody, type TestApplication } from '../harness.ts'
-import { becomesTrue } from './support.ts'
+import type { Answer, Client } from '../kit/client.ts'
+import { deviceBody, siteBody, type TestApplication } from '../kit/records.ts'
+import type { Service } from '../kit/service.ts'
+import { becomesTrue } from '../kit/waits.ts'
 
 const periods = [{ startTime: '00:00:00', electricityPrice: '0.5', servicePrice: '0.3' }]
 

@@ -1,9 +1,13 @@
 import { afterAll, expect, test } from 'bun:test'
 import { createDevice, pageDevices } from '../../src/devices/contract.ts'
-import { Client, deviceBody, hasOldestPostgres, newApplication, newSerial } from '../harness.ts'
+import { Client } from '../kit/client.ts'
+import { hasOldestPostgres } from '../kit/database.ts'
+import { deviceBody, newApplication, newSerial } from '../kit/records.ts'
+import { type Host, startPair } from '../kit/replicated.ts'
+import { atScale, isLong, tell } from '../kit/scale.ts'
+import { becomesTrue, sleep } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 import { backAfter, everyOperation, type Operations } from './every-operation.ts'
-import { type Host, startPair } from './replicated.ts'
-import { atScale, becomesTrue, isLong, sleep, tell, Workplace } from './support.ts'
 import { Writers } from './writers.ts'
 
 const place = new Workplace()

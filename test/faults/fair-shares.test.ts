@@ -8,10 +8,14 @@ import { createDevice } from '../../src/devices/contract.ts'
 import { pageAudit } from '../../src/events/contract.ts'
 import { getReadiness } from '../../src/service/contract.ts'
 import { pageSites } from '../../src/sites/contract.ts'
-import { Client, deviceBody, newApplication, type Service } from '../harness.ts'
-import { longTest } from '../long.ts'
-import { RawConnection, rawPost } from './raw-connection.ts'
-import { atScale, becomesTrue, type OwnDatabase, statisticsAreIn, tell, Workplace } from './support.ts'
+import { Client } from '../kit/client.ts'
+import { type OwnDatabase, statisticsAreIn } from '../kit/database.ts'
+import { RawConnection, rawPost } from '../kit/raw-connection.ts'
+import { deviceBody, newApplication } from '../kit/records.ts'
+import { atScale, longTest, tell } from '../kit/scale.ts'
+import type { Service } from '../kit/service.ts'
+import { becomesTrue } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 const place = new Workplace()
 afterAll(() => place.clear(), 60_000)

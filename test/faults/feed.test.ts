@@ -6,20 +6,12 @@ import { forceUnbindDevice } from '../../src/devices/ownership/contract.ts'
 import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
-import { Client, deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
-import { longTest } from '../long.ts'
-import {
-  anyMoment,
-  atScale,
-  becomesTrue,
-  load,
-  type OwnDatabase,
-  randomNumbers,
-  seed,
-  sleep,
-  tell,
-  Workplace,
-} from './support.ts'
+import { Client } from '../kit/client.ts'
+import type { OwnDatabase } from '../kit/database.ts'
+import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
+import { atScale, longTest, randomNumbers, seed, tell } from '../kit/scale.ts'
+import { anyMoment, becomesTrue, load, sleep } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 // Ids of a sequence are drawn in order, but become visible in the order of the commits. A follower who remembers the
 // last id would miss an event with a lower id that commits later, unless one lock orders both.

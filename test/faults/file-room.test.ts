@@ -4,8 +4,12 @@ import { mkdirSync, rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { cancelImport, createImport, getImport, getImportResult, pageImports } from '../../src/bulk/contract.ts'
 import { deleteOldJobs } from '../../src/bulk/jobs/store.ts'
-import { Client, deviceBody, newApplication, newSerial, prepareDatabase, type TestApplication } from '../harness.ts'
-import { becomesTrue, type OwnDatabase, untilAdmitted, Workplace } from './support.ts'
+import { Client, untilAdmitted } from '../kit/client.ts'
+import type { OwnDatabase } from '../kit/database.ts'
+import { prepareDatabase } from '../kit/database.ts'
+import { deviceBody, newApplication, newSerial, type TestApplication } from '../kit/records.ts'
+import { becomesTrue } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 // The storage limit for uploaded files: it holds for each application, over all processes together.
 

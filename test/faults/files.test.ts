@@ -4,8 +4,11 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pageApplications } from '../../src/applications/contract.ts'
 import { readConfig } from '../../src/config.ts'
-import { Client, runServiceToItsEnd } from '../harness.ts'
-import { atScale, becomesTrue, Workplace } from './support.ts'
+import { Client } from '../kit/client.ts'
+import { atScale } from '../kit/scale.ts'
+import { runServiceToItsEnd } from '../kit/service.ts'
+import { becomesTrue } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 // Settings with secrets, read from files.
 

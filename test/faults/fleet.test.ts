@@ -7,8 +7,11 @@ import { removePlacement, savePlacement } from '../../src/devices/placement/cont
 import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { getMetrics } from '../../src/service/contract.ts'
 import { saveSite, updateSite } from '../../src/sites/contract.ts'
-import { Client, deviceBody, newApplication, type Service, siteBody, type TestApplication } from '../harness.ts'
-import { becomesTrue, Workplace } from './support.ts'
+import { Client } from '../kit/client.ts'
+import { deviceBody, newApplication, siteBody, type TestApplication } from '../kit/records.ts'
+import type { Service } from '../kit/service.ts'
+import { becomesTrue } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 // The fleet metrics (contract §16) of two processes that share a database: which devices and sites they count, since when,
 // and what they leave out.

@@ -1,9 +1,13 @@
 import { afterAll, expect, test } from 'bun:test'
 import { createDevice, getDevice } from '../../src/devices/contract.ts'
 import { unbindDevice } from '../../src/devices/ownership/contract.ts'
-import { Client, deviceBody, hasOldestPostgres, newApplication } from '../harness.ts'
-import { type Host, startPair } from './replicated.ts'
-import { becomesTrue, isLong, sleep, tell, Workplace } from './support.ts'
+import { Client } from '../kit/client.ts'
+import { hasOldestPostgres } from '../kit/database.ts'
+import { deviceBody, newApplication } from '../kit/records.ts'
+import { type Host, startPair } from '../kit/replicated.ts'
+import { isLong, tell } from '../kit/scale.ts'
+import { becomesTrue, sleep } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 // A former primary that still runs, and a service process that only reads.
 

@@ -9,19 +9,12 @@ import { unbindDevice } from '../../src/devices/ownership/contract.ts'
 import { reportDeviceState, reportDeviceStates } from '../../src/devices/state/contract.ts'
 import { pageSites, saveSite, saveSites, updateSite } from '../../src/sites/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
-import { type Answer, Client, deviceBody, newApplication, siteBody, type TestApplication } from '../harness.ts'
-import {
-  atScale,
-  becomes,
-  becomesTrue,
-  type OwnDatabase,
-  rememberedMs,
-  sleep,
-  standStill,
-  staysTrue,
-  tell,
-  Workplace,
-} from './support.ts'
+import { type Answer, Client, rememberedMs } from '../kit/client.ts'
+import type { OwnDatabase } from '../kit/database.ts'
+import { deviceBody, newApplication, siteBody, type TestApplication } from '../kit/records.ts'
+import { atScale, tell } from '../kit/scale.ts'
+import { becomes, becomesTrue, sleep, standStill, staysTrue } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 const place = new Workplace()
 /** The code of a request that timed out, so that its outcome is unknown. */

@@ -3,21 +3,14 @@ import { type ActRecord, createAct, getAct, getActResult } from '../../src/bulk/
 import { createImport, getImport, getImportResult, type ImportRecord } from '../../src/bulk/contract.ts'
 import { createDevice, updateDevice } from '../../src/devices/contract.ts'
 import { forecourt } from '../cli/support.ts'
-import { Client, deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
-import { longTest } from '../long.ts'
+import { Client } from '../kit/client.ts'
+import type { OwnDatabase } from '../kit/database.ts'
+import { onDisk } from '../kit/folders.ts'
+import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
+import { atScale, longTest, randomNumbers, seed, tell } from '../kit/scale.ts'
+import { anyMoment, becomes, becomesTrue } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 import { Striker } from './strikes.ts'
-import {
-  anyMoment,
-  atScale,
-  becomes,
-  becomesTrue,
-  type OwnDatabase,
-  onDisk,
-  randomNumbers,
-  seed,
-  tell,
-  Workplace,
-} from './support.ts'
 
 // A process that runs an import or an act is killed or stopped at any moment. Another process continues it, and every row
 // takes effect once, has one event and is counted once.

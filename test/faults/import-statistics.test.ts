@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createImport, getImport } from '../../src/bulk/contract.ts'
-import { Client, deviceBody, newApplication, siteBody, type TestApplication } from '../harness.ts'
-import { atScale, becomesTrue, type OwnDatabase, tell, Workplace } from './support.ts'
+import { Client } from '../kit/client.ts'
+import type { OwnDatabase } from '../kit/database.ts'
+import { deviceBody, newApplication, siteBody, type TestApplication } from '../kit/records.ts'
+import { atScale, tell } from '../kit/scale.ts'
+import { becomesTrue } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 // Imports into a database without statistics, with autovacuum off.
 

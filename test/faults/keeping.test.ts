@@ -10,7 +10,9 @@ import { findCount } from '../../src/service/overview/store.ts'
 import { noteDatabaseSize, readDatabaseSize } from '../../src/service/store.ts'
 import { runUpkeep } from '../../src/service/upkeep.ts'
 import { coordinatorUrl } from '../citus/cluster.ts'
-import { becomesTrue, type OwnDatabase, Workplace } from './support.ts'
+import type { OwnDatabase } from '../kit/database.ts'
+import { becomesTrue } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 // Which rows are removed after their days, and which are kept. The service repeats these steps regularly.
 

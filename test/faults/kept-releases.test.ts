@@ -3,8 +3,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createDevice } from '../../src/devices/contract.ts'
 import { forecourt } from '../cli/support.ts'
-import { Client, deviceBody, newApplication, projectFolder } from '../harness.ts'
 import { compareKept, keepRelease, keptBackup } from '../kept-release.ts'
+import { Client } from '../kit/client.ts'
+import { projectFolder } from '../kit/folders.ts'
+import { deviceBody, newApplication } from '../kit/records.ts'
 import { BackupBed, expectDone } from './backup-bed.ts'
 
 // A database of each release works with this version. `scripts/keep-release.ts` makes test/releases/VERSION.

@@ -3,7 +3,8 @@
  * prints a line once the order is carried out. It ends when its standard input is closed.
  */
 import { createInterface } from 'node:readline'
-import { anyMoment, randomNumbers } from './support.ts'
+import { randomNumbers } from '../kit/scale.ts'
+import { anyMoment } from '../kit/waits.ts'
 
 export interface KillOrder {
   pids: number[]

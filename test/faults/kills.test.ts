@@ -1,23 +1,15 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { findProcess } from '../../src/embedded/processes.ts'
 import { getReadiness } from '../../src/service/contract.ts'
-import { Client, newApplication, type Service, type TestApplication } from '../harness.ts'
+import { Client } from '../kit/client.ts'
+import { type Connection, embeddedConnection, postmasterPid, withSql } from '../kit/database.ts'
+import { onDisk } from '../kit/folders.ts'
+import { newApplication, type TestApplication } from '../kit/records.ts'
+import { atScale, distribution, randomNumbers, seed, tell } from '../kit/scale.ts'
+import type { Service } from '../kit/service.ts'
+import { anyMoment, becomesTrue } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 import { Striker } from './strikes.ts'
-import {
-  anyMoment,
-  atScale,
-  becomesTrue,
-  type Connection,
-  distribution,
-  embeddedConnection,
-  onDisk,
-  postmasterPid,
-  randomNumbers,
-  seed,
-  tell,
-  Workplace,
-  withSql,
-} from './support.ts'
 import { type Create, contradictions, stored, totals, Writers } from './writers.ts'
 
 const kills = atScale(1, 20)

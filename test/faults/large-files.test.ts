@@ -5,10 +5,13 @@ import { cancelImport, createImport, getImport, getImportResult } from '../../sr
 import { createDevice, createDevices } from '../../src/devices/contract.ts'
 import { importDeviceInventory } from '../../src/devices/inventory/contract.ts'
 import { saveDeviceModel } from '../../src/devices/models/contract.ts'
-import { Client, deviceBody, newApplication } from '../harness.ts'
-import { longTest } from '../long.ts'
-import { heldAtMostMs, heldMs, watchedEnvironment } from './held-loop.ts'
-import { load, onDisk, tell, Workplace } from './support.ts'
+import { Client } from '../kit/client.ts'
+import { onDisk } from '../kit/folders.ts'
+import { heldAtMostMs, heldMs, watchedEnvironment } from '../kit/held-loop.ts'
+import { deviceBody, newApplication } from '../kit/records.ts'
+import { longTest, tell } from '../kit/scale.ts'
+import { load } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 // No uploaded file and no body keeps other applications from being served, blocks the event loop for long, or takes much
 // memory.

@@ -8,8 +8,11 @@ import type { Operation } from '../../src/vocabulary/operation.ts'
 import { send } from '../costs/calls.ts'
 import { measuredOf } from '../costs/operations.ts'
 import { made, makeWorld, measuredOrigin, type World } from '../costs/world.ts'
-import { Client, newSerial } from '../harness.ts'
-import { atScale, becomesTrue, Workplace } from './support.ts'
+import { Client } from '../kit/client.ts'
+import { newSerial } from '../kit/records.ts'
+import { atScale } from '../kit/scale.ts'
+import { becomesTrue } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 // How many rows each operation leaves behind, in which tables: every operation is called many times, and all tables are
 // counted. A new operation needs an entry here.

@@ -3,7 +3,16 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { getDeviceHistory } from '../../src/devices/ownership/contract.ts'
 import { saveSites } from '../../src/sites/contract.ts'
-import { Client, hasOldestPostgres, newApplication, type Service, siteBody } from '../harness.ts'
+import { Client } from '../kit/client.ts'
+import { fakeClock, libfaketime } from '../kit/clock.ts'
+import type { OwnDatabase } from '../kit/database.ts'
+import { hasOldestPostgres } from '../kit/database.ts'
+import { newApplication, siteBody } from '../kit/records.ts'
+import { type Host, startPair } from '../kit/replicated.ts'
+import { atScale, longTest, randomNumbers, seed, tell } from '../kit/scale.ts'
+import type { Service } from '../kit/service.ts'
+import { anyMoment, becomesTrue, sleep, standStill } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 import {
   type Asked,
   contradiction,
@@ -18,21 +27,6 @@ import { type DeviceAnswer, type DeviceRequest, devices } from '../linearizabili
 import { newPricedSite, PricedSites, readOf } from '../linearizability/price-subject.ts'
 import { type PriceAnswer, type PriceRequest, prices } from '../linearizability/prices.ts'
 import { Recorder } from '../linearizability/recorder.ts'
-import { longTest } from '../long.ts'
-import { fakeClock, libfaketime } from './clocks.ts'
-import { type Host, startPair } from './replicated.ts'
-import {
-  anyMoment,
-  atScale,
-  becomesTrue,
-  type OwnDatabase,
-  randomNumbers,
-  seed,
-  sleep,
-  standStill,
-  tell,
-  Workplace,
-} from './support.ts'
 
 const place = new Workplace()
 const hosts: Host[] = []

@@ -6,8 +6,12 @@ import { saveThirdPartyConfig } from '../../src/applications/third-party-config/
 import { issueToken, revokeToken } from '../../src/applications/tokens/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
-import { Client, deviceBody, newSerial, siteBody } from '../harness.ts'
-import { becomesTrue, embeddedConnection, postmasterPid, tell, Workplace, withSql } from './support.ts'
+import { Client } from '../kit/client.ts'
+import { embeddedConnection, postmasterPid, withSql } from '../kit/database.ts'
+import { deviceBody, newSerial, siteBody } from '../kit/records.ts'
+import { tell } from '../kit/scale.ts'
+import { becomesTrue } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 const place = new Workplace()
 afterAll(() => place.clear(), 60_000)

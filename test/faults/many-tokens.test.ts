@@ -8,9 +8,12 @@ import {
 } from '../../src/applications/contract.ts'
 import { issueToken } from '../../src/applications/tokens/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
-import { Client, newApplication, newToken, shownSecret, type TestApplication } from '../harness.ts'
-import { longTest } from '../long.ts'
-import { atScale, becomesTrue, distribution, load, type OwnDatabase, tell, Workplace } from './support.ts'
+import { Client } from '../kit/client.ts'
+import type { OwnDatabase } from '../kit/database.ts'
+import { newApplication, newToken, shownSecret, type TestApplication } from '../kit/records.ts'
+import { atScale, distribution, longTest, tell } from '../kit/scale.ts'
+import { becomesTrue, load } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 const place = new Workplace()
 let database: OwnDatabase

@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { migrate } from '../../src/database/migrate.ts'
 import { openDatabase, type Sql } from '../../src/database/open.ts'
 import { installRoutines, keepRoutines, routine } from '../../src/database/routine.ts'
-import { longTest } from '../long.ts'
-import { becomesTrue, load, type OwnDatabase, sleep, Workplace } from './support.ts'
+import type { OwnDatabase } from '../kit/database.ts'
+import { longTest } from '../kit/scale.ts'
+import { becomesTrue, load, sleep } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 // How a start migrates the schema, and how the SQL functions of other versions are removed.
 

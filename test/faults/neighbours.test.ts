@@ -16,9 +16,13 @@ import { type Call, own } from '../costs/calls.ts'
 import { fill } from '../costs/fill.ts'
 import { measured, variants } from '../costs/operations.ts'
 import { makeWorld, measuredOrigin, newDevice, newRule, newSite, type World } from '../costs/world.ts'
-import { type Answer, Client, deviceBody, newApplication, newSerial, projectFolder, siteBody } from '../harness.ts'
+import { type Answer, Client } from '../kit/client.ts'
+import { projectFolder } from '../kit/folders.ts'
+import { deviceBody, newApplication, newSerial, siteBody } from '../kit/records.ts'
+import { isLong, tell } from '../kit/scale.ts'
+import { becomesTrue, sleep } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 import { freshSerial } from './flood.ts'
-import { becomesTrue, isLong, sleep, tell, Workplace } from './support.ts'
 
 // Fair shares for every operation (contract §4.4): while one application or operator keeps as many requests of an operation
 // under way as it may, another application's single requests are served, and soon. A process of its own sends the many

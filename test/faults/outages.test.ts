@@ -10,30 +10,13 @@ import { createDevice, createDevices } from '../../src/devices/contract.ts'
 import type { ProcessId } from '../../src/embedded/processes.ts'
 import { getHealth, getMetrics, getReadiness } from '../../src/service/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
-import {
-  type Answer,
-  Client,
-  deviceBody,
-  newApplication,
-  newSerial,
-  type Service,
-  siteBody,
-  type TestApplication,
-} from '../harness.ts'
-import { longTest } from '../long.ts'
-import {
-  atScale,
-  becomesTrue,
-  databaseProcesses,
-  distribution,
-  embeddedConnection,
-  type OwnDatabase,
-  postmasterPid,
-  sleep,
-  tell,
-  Workplace,
-  withSql,
-} from './support.ts'
+import { type Answer, Client } from '../kit/client.ts'
+import { databaseProcesses, embeddedConnection, type OwnDatabase, postmasterPid, withSql } from '../kit/database.ts'
+import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
+import { atScale, distribution, longTest, tell } from '../kit/scale.ts'
+import type { Service } from '../kit/service.ts'
+import { becomesTrue, sleep } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 const place = new Workplace()
 afterAll(() => place.clear(), 60_000)

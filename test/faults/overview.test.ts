@@ -7,9 +7,12 @@ import { pageRefusals } from '../../src/events/refusal-log/contract.ts'
 import { getServiceDetail } from '../../src/service/detail/contract.ts'
 import { getOverview } from '../../src/service/overview/contract.ts'
 import { pageSites, saveSite } from '../../src/sites/contract.ts'
-import { Client, deviceBody, newApplication, newSerial, siteBody } from '../harness.ts'
-import { newPerson, signIn } from '../people.ts'
-import { becomesTrue, embeddedConnection, Workplace, withSql } from './support.ts'
+import { Client } from '../kit/client.ts'
+import { embeddedConnection, withSql } from '../kit/database.ts'
+import { newPerson, signIn } from '../kit/people.ts'
+import { deviceBody, newApplication, newSerial, siteBody } from '../kit/records.ts'
+import { becomesTrue } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 // The overview of a separate service: what needs attention, and how recent its counts are.
 

@@ -1,6 +1,9 @@
-import { Client, type Service, type TestApplication } from '../harness.ts'
+import { Client } from '../kit/client.ts'
+import type { OwnDatabase } from '../kit/database.ts'
+import type { TestApplication } from '../kit/records.ts'
+import type { Service } from '../kit/service.ts'
+import { Workplace } from '../kit/workplace.ts'
 import { registerDevices } from './state-reports.ts'
-import { type OwnDatabase, Workplace } from './support.ts'
 
 /** After this time without a report a device counts as silent. */
 export const timeoutMs = 1000

@@ -1,9 +1,13 @@
 import { afterAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { Client, newApplication, type Service, type TestApplication } from '../harness.ts'
+import { Client } from '../kit/client.ts'
+import type { OwnDatabase } from '../kit/database.ts'
+import { newApplication, type TestApplication } from '../kit/records.ts'
+import { atScale, isLong } from '../kit/scale.ts'
+import type { Service } from '../kit/service.ts'
+import { becomesTrue, load, sleep, standStill } from '../kit/waits.ts'
 import { byPresence, PresenceBed } from './presence-bed.ts'
 import { detail, registerDevices, report } from './state-reports.ts'
-import { atScale, becomesTrue, isLong, load, type OwnDatabase, sleep, standStill } from './support.ts'
 
 // The silence of devices that the service could not hear is not theirs.
 

@@ -7,24 +7,13 @@ import { transferDevice, unbindDevice } from '../../src/devices/ownership/contra
 import { reportDeviceState, reportDeviceStates } from '../../src/devices/state/contract.ts'
 import { applyReports } from '../../src/devices/state/routine.ts'
 import { reportedValues } from '../../src/devices/state/rules.ts'
-import { deviceBody, newApplication, type Service, type TestApplication } from '../harness.ts'
-import { longTest } from '../long.ts'
+import { type OwnDatabase, statisticsAreIn } from '../kit/database.ts'
+import { deviceBody, newApplication, type TestApplication } from '../kit/records.ts'
+import { atScale, distribution, longTest, randomNumbers, seed, tell } from '../kit/scale.ts'
+import type { Service } from '../kit/service.ts'
+import { anyMoment, becomesTrue, sleep, sleepUntil, staysTrue } from '../kit/waits.ts'
 import { byPresence, PresenceBed, type StateEvent, timeoutMs } from './presence-bed.ts'
 import { detail, report } from './state-reports.ts'
-import {
-  anyMoment,
-  atScale,
-  becomesTrue,
-  distribution,
-  type OwnDatabase,
-  randomNumbers,
-  seed,
-  sleep,
-  sleepUntil,
-  statisticsAreIn,
-  staysTrue,
-  tell,
-} from './support.ts'
 
 // Reports keep a device online and bring it back; one that is silent is taken offline, by whichever process. Two processes
 // take the reports, while the devices also change hands.

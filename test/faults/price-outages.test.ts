@@ -5,9 +5,12 @@ import { pageEvents } from '../../src/events/contract.ts'
 import { getSite, saveSite } from '../../src/sites/contract.ts'
 import { getPriceChange, pagePriceChanges, schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
 import { getSitePrices } from '../../src/sites/prices/contract.ts'
-import { type Answer, Client, newApplication, type Service, siteBody, type TestApplication } from '../harness.ts'
-import { longTest } from '../long.ts'
-import { becomesTrue, sleepUntil, Workplace } from './support.ts'
+import { type Answer, Client } from '../kit/client.ts'
+import { newApplication, siteBody, type TestApplication } from '../kit/records.ts'
+import { longTest } from '../kit/scale.ts'
+import type { Service } from '../kit/service.ts'
+import { becomesTrue, sleepUntil } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 // Price changes whose moment comes while nobody can write them down: while no process runs, or while another writer holds
 // the application.

@@ -31,10 +31,13 @@ import {
 import { confirmSession, createSession, getSession } from '../../src/people/sessions/contract.ts'
 import { unlinkSignOn } from '../../src/people/sign-on/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
-import { Client, newSerial, shownSecret } from '../harness.ts'
-import { codeOf, cookieOf, enter, newGenerator, newPerson, signIn } from '../people.ts'
-import { untyped } from '../untyped.ts'
-import { becomes, type OwnDatabase, rememberedMs, Workplace } from './support.ts'
+import { Client, rememberedMs } from '../kit/client.ts'
+import type { OwnDatabase } from '../kit/database.ts'
+import { codeOf, cookieOf, enter, newGenerator, newPerson, signIn } from '../kit/people.ts'
+import { newSerial, shownSecret } from '../kit/records.ts'
+import { untyped } from '../kit/untyped.ts'
+import { becomes } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 // Dangerous acts ask for a proof that is not old.
 

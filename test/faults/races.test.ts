@@ -3,28 +3,13 @@ import { takeApplicationOffline, takeApplicationOnline } from '../../src/applica
 import { createDevice, createDevices } from '../../src/devices/contract.ts'
 import { transferDevice } from '../../src/devices/ownership/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
-import {
-  type Answer,
-  type CallOptions,
-  Client,
-  deviceBody,
-  newApplication,
-  newSerial,
-  siteBody,
-  type TestApplication,
-} from '../harness.ts'
+import { type Answer, type CallOptions, Client } from '../kit/client.ts'
+import type { OwnDatabase } from '../kit/database.ts'
+import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
+import { atScale, distribution, randomNumbers, seed, tell } from '../kit/scale.ts'
+import { anyMoment, load } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 import { EventWatch } from './event-watch.ts'
-import {
-  anyMoment,
-  atScale,
-  distribution,
-  load,
-  type OwnDatabase,
-  randomNumbers,
-  seed,
-  tell,
-  Workplace,
-} from './support.ts'
 
 // Requests side by side, on two processes. Owners of serials, placements and prices: `linearizability.test.ts`.
 

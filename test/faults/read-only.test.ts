@@ -1,8 +1,10 @@
 import { afterAll, expect, test } from 'bun:test'
 import { createDevice } from '../../src/devices/contract.ts'
 import { pageSites } from '../../src/sites/contract.ts'
-import { Client, deviceBody, newApplication } from '../harness.ts'
-import { becomesTrue, Workplace } from './support.ts'
+import { Client } from '../kit/client.ts'
+import { deviceBody, newApplication } from '../kit/records.ts'
+import { becomesTrue } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 // A database that accepts connections, but refuses to write or to let anyone sign in.
 

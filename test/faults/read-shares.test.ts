@@ -2,8 +2,9 @@ import { afterAll, expect } from 'bun:test'
 import { Database } from '../../src/database/database.ts'
 import { Reads } from '../../src/database/reads.ts'
 import { Company } from '../../src/runtime/company.ts'
-import { longTest } from '../long.ts'
-import { sleep, tell, Workplace } from './support.ts'
+import { longTest, tell } from '../kit/scale.ts'
+import { sleep } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 // How much of the read connections' time one owner gets while other owners read too. The reads only sleep in the
 // database, so other work on the machine changes little.

@@ -2,7 +2,9 @@ import { expect } from 'bun:test'
 import type postgres from 'postgres'
 import { createDevice } from '../../src/devices/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
-import { Client, deviceBody, type Service, type TestApplication } from '../harness.ts'
+import { Client } from '../kit/client.ts'
+import { deviceBody, type TestApplication } from '../kit/records.ts'
+import type { Service } from '../kit/service.ts'
 import type { Create } from './writers.ts'
 
 // Checks of a restored database.

@@ -2,8 +2,11 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { keepHistory } from '../../src/events/history/store.ts'
-import { Client, newApplication, type Service } from '../harness.ts'
-import { type Connection, embeddedConnection, Workplace, withSql } from './support.ts'
+import { Client } from '../kit/client.ts'
+import { type Connection, embeddedConnection, withSql } from '../kit/database.ts'
+import { newApplication } from '../kit/records.ts'
+import type { Service } from '../kit/service.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 // The rights in the embedded database of the role that serves requests.
 

@@ -11,8 +11,12 @@ import { unbindDevice } from '../../src/devices/ownership/contract.ts'
 import { type EventRecord, pageEvents } from '../../src/events/contract.ts'
 import { deleteSite, getSite, type SiteRecord, saveSite, updateSite } from '../../src/sites/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
-import { type Answer, Client, deviceBody, newApplication, siteBody, type TestApplication } from '../harness.ts'
-import { anyMoment, atScale, becomesTrue, type OwnDatabase, randomNumbers, seed, tell, Workplace } from './support.ts'
+import { type Answer, Client } from '../kit/client.ts'
+import type { OwnDatabase } from '../kit/database.ts'
+import { deviceBody, newApplication, siteBody, type TestApplication } from '../kit/records.ts'
+import { atScale, randomNumbers, seed, tell } from '../kit/scale.ts'
+import { anyMoment, becomesTrue } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 const place = new Workplace()
 const random = randomNumbers(seed)

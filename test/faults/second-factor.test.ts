@@ -35,12 +35,17 @@ import {
 import { openTicket, sealTicket } from '../../src/people/tickets/tickets.ts'
 import { operations } from '../../src/reference/operations.ts'
 import { readKey, SecretBox } from '../../src/secrets/box.ts'
-import { Authenticator, type Lies } from '../authenticator.ts'
-import { EventReader } from '../event-reader.ts'
-import { Client, newApplication, newSerial, type Service } from '../harness.ts'
-import { codeOf, cookieOf, enter, newGenerator, newPassword, newPerson, signIn } from '../people.ts'
-import { untyped } from '../untyped.ts'
-import { atScale, becomes, becomesTrue, type OwnDatabase, rememberedMs, Workplace } from './support.ts'
+import { Authenticator, type Lies } from '../kit/authenticator.ts'
+import { Client, rememberedMs } from '../kit/client.ts'
+import type { OwnDatabase } from '../kit/database.ts'
+import { EventReader } from '../kit/event-reader.ts'
+import { codeOf, cookieOf, enter, newGenerator, newPassword, newPerson, signIn } from '../kit/people.ts'
+import { newApplication, newSerial } from '../kit/records.ts'
+import { atScale } from '../kit/scale.ts'
+import type { Service } from '../kit/service.ts'
+import { untyped } from '../kit/untyped.ts'
+import { becomes, becomesTrue } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 // What a role that asks for a second factor requires of sessions, in several processes; codes and passkeys.
 

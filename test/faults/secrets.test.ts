@@ -14,27 +14,16 @@ import { pageDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { pageAudit, pageEvents } from '../../src/events/contract.ts'
 import { findKeys } from '../../src/secrets/open.ts'
-import {
-  Client,
-  deviceBody,
-  newApplication,
-  projectFolder,
-  runServiceToItsEnd,
-  type Service,
-  type TestApplication,
-} from '../harness.ts'
-import { longTest } from '../long.ts'
-import { newPerson, signIn } from '../people.ts'
-import { Receiver, verify } from './receiver.ts'
-import {
-  atScale,
-  becomesTrue,
-  embeddedConnection,
-  type OwnDatabase,
-  untilAdmitted,
-  Workplace,
-  withSql,
-} from './support.ts'
+import { Client, untilAdmitted } from '../kit/client.ts'
+import { embeddedConnection, type OwnDatabase, withSql } from '../kit/database.ts'
+import { projectFolder } from '../kit/folders.ts'
+import { newPerson, signIn } from '../kit/people.ts'
+import { Receiver, verify } from '../kit/receiver.ts'
+import { deviceBody, newApplication, type TestApplication } from '../kit/records.ts'
+import { atScale, longTest } from '../kit/scale.ts'
+import { runServiceToItsEnd, type Service } from '../kit/service.ts'
+import { becomesTrue } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 // Stored callback secrets are encrypted with a key that is not in the database, and decrypted whenever a callback is
 // signed.

@@ -17,7 +17,8 @@ import { deleteTotp, renewRecoveryCodes, saveTotp, startTotp } from '../../src/p
 import { createSession, deleteSession, getSession } from '../../src/people/sessions/contract.ts'
 import { deleteEndedSessions } from '../../src/people/sessions/store.ts'
 import { getOverview } from '../../src/service/overview/contract.ts'
-import { type Answer, Client, newSerial, type Service, shownSecret } from '../harness.ts'
+import { type Answer, Client, rememberedMs } from '../kit/client.ts'
+import type { OwnDatabase } from '../kit/database.ts'
 import {
   codeOf,
   cookieOf,
@@ -28,8 +29,11 @@ import {
   newPerson,
   signIn,
   startedSecret,
-} from '../people.ts'
-import { becomesTrue, type OwnDatabase, rememberedMs, sleep, Workplace } from './support.ts'
+} from '../kit/people.ts'
+import { newSerial, shownSecret } from '../kit/records.ts'
+import type { Service } from '../kit/service.ts'
+import { becomesTrue, sleep } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 // The ends of sessions, links, keys and locks, for which the tests change the times in the rows instead of waiting; and
 // what a request of a person does whose session, role or factor changes while it waits.

@@ -1,10 +1,12 @@
 import { afterAll, expect, test } from 'bun:test'
 import { setUpOperator } from '../../src/people/operators/contract.ts'
 import { createSession, getSession } from '../../src/people/sessions/contract.ts'
-import { Client, newSerial, type Service } from '../harness.ts'
-import { longTest } from '../long.ts'
-import { cookieOf, newPassword } from '../people.ts'
-import { Workplace } from './support.ts'
+import { Client } from '../kit/client.ts'
+import { cookieOf, newPassword } from '../kit/people.ts'
+import { newSerial } from '../kit/records.ts'
+import { longTest } from '../kit/scale.ts'
+import type { Service } from '../kit/service.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 const place = new Workplace()
 afterAll(() => place.clear(), 60_000)

@@ -8,10 +8,13 @@ import { createSession, deleteSession, getSession, pageSessions } from '../../sr
 import { clearAttempts } from '../../src/people/sign-in-attempts/store.ts'
 import { getMetrics } from '../../src/service/contract.ts'
 import type { PlatformEventType } from '../../src/vocabulary/event-types.ts'
-import { type Answer, Client, newApplication, newSerial } from '../harness.ts'
-import { longTest } from '../long.ts'
-import { cookieOf, newPassword, newPerson, type Person, signIn } from '../people.ts'
-import { becomesTrue, type OwnDatabase, Workplace } from './support.ts'
+import { type Answer, Client } from '../kit/client.ts'
+import type { OwnDatabase } from '../kit/database.ts'
+import { cookieOf, newPassword, newPerson, type Person, signIn } from '../kit/people.ts'
+import { newApplication, newSerial } from '../kit/records.ts'
+import { longTest } from '../kit/scale.ts'
+import { becomesTrue } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 // Password guessing from many addresses. The service trusts this machine as a proxy, so that the tests can set a
 // client's address by header.

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { getSession } from '../../src/people/sessions/contract.ts'
 import { finishSignOn, startSignOn } from '../../src/people/sign-on/contract.ts'
-import { Client, type Service } from '../harness.ts'
-import { type Lies, TestProvider } from '../provider.ts'
-import { freePort } from './replicated.ts'
-import { type OwnDatabase, Workplace } from './support.ts'
+import { Client } from '../kit/client.ts'
+import type { OwnDatabase } from '../kit/database.ts'
+import { type Lies, TestProvider } from '../kit/provider.ts'
+import { freePort } from '../kit/replicated.ts'
+import type { Service } from '../kit/service.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 export const newSubject = () => `person-${randomBytes(6).toString('hex')}`
 

@@ -12,13 +12,15 @@ import {
 import { completeSignOn, logOutByProvider } from '../../src/people/sign-on/contract.ts'
 import { openTicket, sealTicket } from '../../src/people/tickets/tickets.ts'
 import { readKey, SecretBox } from '../../src/secrets/box.ts'
-import { Authenticator } from '../authenticator.ts'
-import { Client, type Service } from '../harness.ts'
-import { longTest } from '../long.ts'
-import { codeOf, newGenerator, newPerson, signIn } from '../people.ts'
-import type { Lies } from '../provider.ts'
+import { Authenticator } from '../kit/authenticator.ts'
+import { Client, rememberedMs } from '../kit/client.ts'
+import type { OwnDatabase } from '../kit/database.ts'
+import { codeOf, newGenerator, newPerson, signIn } from '../kit/people.ts'
+import type { Lies } from '../kit/provider.ts'
+import { longTest } from '../kit/scale.ts'
+import type { Service } from '../kit/service.ts'
+import { becomes, becomesTrue } from '../kit/waits.ts'
 import { claimsOf, namedUrl, newSubject, SignOnBed } from './sign-on-bed.ts'
-import { becomes, becomesTrue, type OwnDatabase, rememberedMs } from './support.ts'
 
 // What the browser brings back from the provider: in which browser, with what the provider says then, and what strangers
 // and a slow provider do.

@@ -6,9 +6,12 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { deleteSession, getSession } from '../../src/people/sessions/contract.ts'
 import { logOutByProvider, startSignOn } from '../../src/people/sign-on/contract.ts'
-import { Client } from '../harness.ts'
-import { freePort } from './replicated.ts'
-import { becomesTrue, isLong, type OwnDatabase, Workplace } from './support.ts'
+import { Client } from '../kit/client.ts'
+import type { OwnDatabase } from '../kit/database.ts'
+import { freePort } from '../kit/replicated.ts'
+import { isLong } from '../kit/scale.ts'
+import { becomesTrue } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 // Single sign-on at Glewlwyd, an independent provider in C (Debian's package `glewlwyd`). It reads the secret in HTTP
 // Basic without decoding it. Its own pages are scripts; the test makes their calls.

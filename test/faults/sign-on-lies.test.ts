@@ -4,11 +4,12 @@ import { deleteSession, getSession } from '../../src/people/sessions/contract.ts
 import { startSignOn } from '../../src/people/sign-on/contract.ts'
 import { type Flow, Provider } from '../../src/people/sign-on/provider.ts'
 import { ProviderAway, SignOnFault } from '../../src/people/sign-on/provider-faults.ts'
-import { Client } from '../harness.ts'
-import { longTest } from '../long.ts'
-import { startOpenIdProvider } from '../openid-provider.ts'
-import { type Algorithm, type Lies, TestProvider } from '../provider.ts'
-import { becomesTrue, rememberedMs, Workplace } from './support.ts'
+import { Client, rememberedMs } from '../kit/client.ts'
+import { startOpenIdProvider } from '../kit/openid-provider.ts'
+import { type Algorithm, type Lies, TestProvider } from '../kit/provider.ts'
+import { longTest } from '../kit/scale.ts'
+import { becomesTrue } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 // What a process requests from a provider, and how it handles each false response: each test has a new client, which has
 // fetched nothing yet. At the end a whole sign-on at an independent provider (oidc-provider).

@@ -21,12 +21,14 @@ import {
   startPasskeySession,
 } from '../../src/people/sessions/contract.ts'
 import { getSignOn, logOutByProvider, unlinkSignOn } from '../../src/people/sign-on/contract.ts'
-import { Authenticator } from '../authenticator.ts'
-import { Client, runServiceToItsEnd } from '../harness.ts'
-import { codeOf, cookieOf, insertPasskey, newGenerator, newPerson, type Person, signIn } from '../people.ts'
-import { type Lies, TestProvider } from '../provider.ts'
+import { Authenticator } from '../kit/authenticator.ts'
+import { Client, rememberedMs } from '../kit/client.ts'
+import type { OwnDatabase } from '../kit/database.ts'
+import { codeOf, cookieOf, insertPasskey, newGenerator, newPerson, type Person, signIn } from '../kit/people.ts'
+import { type Lies, TestProvider } from '../kit/provider.ts'
+import { runServiceToItsEnd } from '../kit/service.ts'
+import { becomes, becomesTrue } from '../kit/waits.ts'
 import { claimsOf, namedUrl, newSubject, SignOnBed } from './sign-on-bed.ts'
-import { becomes, becomesTrue, type OwnDatabase, rememberedMs } from './support.ts'
 
 // Who comes in by single sign-on, as whom, and who goes out; what links an account, and what the settings allow.
 

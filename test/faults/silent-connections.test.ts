@@ -1,9 +1,11 @@
 import { afterAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { Client, newApplication } from '../harness.ts'
+import { Client } from '../kit/client.ts'
+import { newApplication } from '../kit/records.ts'
+import { tell } from '../kit/scale.ts'
+import { Workplace } from '../kit/workplace.ts'
 import { DatabaseLink } from './database-link.ts'
 import { backAfter, everyOperation } from './every-operation.ts'
-import { tell, Workplace } from './support.ts'
 
 const place = new Workplace()
 afterAll(() => place.clear(), 60_000)

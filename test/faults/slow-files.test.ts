@@ -3,10 +3,13 @@ import { createConnection, type Socket } from 'node:net'
 import { createExport, createImport, getImport, pageImports } from '../../src/bulk/contract.ts'
 import { deleteOldJobs } from '../../src/bulk/jobs/store.ts'
 import { pageDevices } from '../../src/devices/contract.ts'
-import { Client, deviceBody, newApplication, newSerial, type TestApplication } from '../harness.ts'
-import { longTest } from '../long.ts'
-import { newPerson, signIn } from '../people.ts'
-import { atScale, becomesTrue, type OwnDatabase, sleep, staysTrue, Workplace } from './support.ts'
+import { Client } from '../kit/client.ts'
+import type { OwnDatabase } from '../kit/database.ts'
+import { newPerson, signIn } from '../kit/people.ts'
+import { deviceBody, newApplication, newSerial, type TestApplication } from '../kit/records.ts'
+import { atScale, longTest } from '../kit/scale.ts'
+import { becomesTrue, sleep, staysTrue } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 // Files that are uploaded slowly, while the service removes old rows; and exports that are read slowly or not at all: their
 // readers keep no connection to the database, and no turn among the readers.

@@ -7,17 +7,13 @@ import { readConfig } from '../../src/config.ts'
 import { UserError } from '../../src/runtime/user-error.ts'
 import { getReadiness } from '../../src/service/contract.ts'
 import { forecourt } from '../cli/support.ts'
-import { Client, newApplication, runServiceToItsEnd, type Service, type ServiceOptions } from '../harness.ts'
-import { longTest } from '../long.ts'
-import {
-  becomesTrue,
-  databaseProcesses,
-  embeddedConnection,
-  type OwnDatabase,
-  postmasterPid,
-  Workplace,
-  withSql,
-} from './support.ts'
+import { Client } from '../kit/client.ts'
+import { databaseProcesses, embeddedConnection, type OwnDatabase, postmasterPid, withSql } from '../kit/database.ts'
+import { newApplication } from '../kit/records.ts'
+import { longTest } from '../kit/scale.ts'
+import { runServiceToItsEnd, type Service, type ServiceOptions } from '../kit/service.ts'
+import { becomesTrue } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 // Starts that are refused with one sentence, and starts that wait for their database.
 

@@ -4,21 +4,13 @@ import { chownSync, existsSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createDevice } from '../../src/devices/contract.ts'
 import { getReadiness } from '../../src/service/contract.ts'
-import { Client, deviceBody, newApplication, newSerial, projectFolder, type TestApplication } from '../harness.ts'
-import {
-  anyMoment,
-  atScale,
-  becomesTrue,
-  databaseProcesses,
-  embeddedConnection,
-  isLong,
-  postmasterPid,
-  randomNumbers,
-  seed,
-  tell,
-  Workplace,
-  withSql,
-} from './support.ts'
+import { Client } from '../kit/client.ts'
+import { databaseProcesses, embeddedConnection, postmasterPid, withSql } from '../kit/database.ts'
+import { projectFolder } from '../kit/folders.ts'
+import { deviceBody, newApplication, newSerial, type TestApplication } from '../kit/records.ts'
+import { atScale, isLong, randomNumbers, seed, tell } from '../kit/scale.ts'
+import { anyMoment, becomesTrue } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 const place = new Workplace()
 const random = randomNumbers(seed)

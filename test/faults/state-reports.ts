@@ -1,8 +1,9 @@
 import { expect } from 'bun:test'
 import { createDevice, getDevice } from '../../src/devices/contract.ts'
 import { reportDeviceState } from '../../src/devices/state/contract.ts'
-import { type Client, deviceBody, newSerial, type TestApplication } from '../harness.ts'
-import { untilAdmitted } from './support.ts'
+import type { Client } from '../kit/client.ts'
+import { untilAdmitted } from '../kit/client.ts'
+import { deviceBody, newSerial, type TestApplication } from '../kit/records.ts'
 
 /** Registers `count` devices at once, each by the client that `by` chooses. Returns their serials. */
 export async function registerDevices(

@@ -1,7 +1,9 @@
 import { createDevice } from '../../src/devices/contract.ts'
-import { deviceBody, type Service, type TestApplication } from '../harness.ts'
-import { RawConnection, rawPost } from './raw-connection.ts'
-import { atScale, sleep } from './support.ts'
+import { RawConnection, rawPost } from '../kit/raw-connection.ts'
+import { deviceBody, type TestApplication } from '../kit/records.ts'
+import { atScale } from '../kit/scale.ts'
+import type { Service } from '../kit/service.ts'
+import { sleep } from '../kit/waits.ts'
 
 /** The responses and connections that clients had while the service stopped. */
 export interface Seen {

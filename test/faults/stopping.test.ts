@@ -5,22 +5,15 @@ import { createAct } from '../../src/bulk/acts/contract.ts'
 import { createExport, createImport } from '../../src/bulk/contract.ts'
 import { createDevice, createDevices } from '../../src/devices/contract.ts'
 import { pageRefusals } from '../../src/events/refusal-log/contract.ts'
-import { Client, deviceBody, newApplication, type Service } from '../harness.ts'
-import { RawConnection, rawPost } from './raw-connection.ts'
+import { Client } from '../kit/client.ts'
+import { databaseProcesses, embeddedConnection, withSql } from '../kit/database.ts'
+import { RawConnection, rawPost } from '../kit/raw-connection.ts'
+import { deviceBody, newApplication } from '../kit/records.ts'
+import { atScale, randomNumbers, seed, tell } from '../kit/scale.ts'
+import type { Service } from '../kit/service.ts'
+import { anyMoment, becomesTrue, sleep } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 import { beginClients } from './stop-clients.ts'
-import {
-  anyMoment,
-  atScale,
-  becomesTrue,
-  databaseProcesses,
-  embeddedConnection,
-  randomNumbers,
-  seed,
-  sleep,
-  tell,
-  Workplace,
-  withSql,
-} from './support.ts'
 
 const place = new Workplace()
 const random = randomNumbers(seed)

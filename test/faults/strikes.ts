@@ -2,9 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { Service } from '../harness.ts'
+import { seed } from '../kit/scale.ts'
+import type { Service } from '../kit/service.ts'
+import { standStill } from '../kit/waits.ts'
 import type { Killed, KillOrder } from './killer.ts'
-import { seed, standStill } from './support.ts'
 
 /** Longer than a lease: when the process continues, another process has its job. */
 const stillMs = 8_000

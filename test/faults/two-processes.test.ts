@@ -12,29 +12,13 @@ import { importDeviceInventory } from '../../src/devices/inventory/contract.ts'
 import { deleteDeviceModel, saveDeviceModel } from '../../src/devices/models/contract.ts'
 import { createOperatorKey, deleteOperatorKey, updateOperator } from '../../src/people/operators/contract.ts'
 import { deleteRegion, saveRegion } from '../../src/regions/contract.ts'
-import {
-  Client,
-  deviceBody,
-  newApplication,
-  newSerial,
-  newToken,
-  shownSecret,
-  type TestApplication,
-} from '../harness.ts'
-import { newPerson, signIn } from '../people.ts'
-import {
-  anyMoment,
-  atScale,
-  becomesTrue,
-  distribution,
-  load,
-  type OwnDatabase,
-  randomNumbers,
-  rememberedMs,
-  seed,
-  tell,
-  Workplace,
-} from './support.ts'
+import { Client, rememberedMs } from '../kit/client.ts'
+import type { OwnDatabase } from '../kit/database.ts'
+import { newPerson, signIn } from '../kit/people.ts'
+import { deviceBody, newApplication, newSerial, newToken, shownSecret, type TestApplication } from '../kit/records.ts'
+import { atScale, distribution, randomNumbers, seed, tell } from '../kit/scale.ts'
+import { anyMoment, becomesTrue, load } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 const place = new Workplace()
 const random = randomNumbers(seed)

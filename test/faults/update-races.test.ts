@@ -2,9 +2,12 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { createImport, getImport, getImportResult } from '../../src/bulk/contract.ts'
 import { createDevices, updateDevice, updateDevices } from '../../src/devices/contract.ts'
 import { unbindDevice } from '../../src/devices/ownership/contract.ts'
-import { Client, deviceBody, newApplication, type TestApplication } from '../harness.ts'
-import { longTest } from '../long.ts'
-import { anyMoment, atScale, becomesTrue, type OwnDatabase, randomNumbers, seed, tell, Workplace } from './support.ts'
+import { Client } from '../kit/client.ts'
+import type { OwnDatabase } from '../kit/database.ts'
+import { deviceBody, newApplication, type TestApplication } from '../kit/records.ts'
+import { atScale, longTest, randomNumbers, seed, tell } from '../kit/scale.ts'
+import { anyMoment, becomesTrue } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 // Updates of many rows, by batches and imports, on two processes, while the devices are also removed: a row
 // with code 0 existed, a refused row left nothing behind, and no event of an update comes after the removal.

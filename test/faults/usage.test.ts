@@ -16,17 +16,12 @@ import {
 import { deleteOldPriceChanges } from '../../src/sites/price-changes/store.ts'
 import { limits } from '../../src/vocabulary/limits.ts'
 import { newPriceChange, newRule, newSite } from '../costs/world.ts'
-import {
-  type Answer,
-  Client,
-  deviceBody,
-  type Faults,
-  newApplication,
-  newSerial,
-  type TestApplication,
-} from '../harness.ts'
-import { newPerson, signIn } from '../people.ts'
-import { becomesTrue, type OwnDatabase, Workplace } from './support.ts'
+import { type Answer, Client, type Faults } from '../kit/client.ts'
+import type { OwnDatabase } from '../kit/database.ts'
+import { newPerson, signIn } from '../kit/people.ts'
+import { deviceBody, newApplication, newSerial, type TestApplication } from '../kit/records.ts'
+import { becomesTrue } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 // What an application or account may leave behind in a day, over all kinds, and what of price changes is kept.
 

@@ -7,31 +7,16 @@ import { testDelivery } from '../../src/deliveries/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { findProcess, goneWithin, type ProcessId, signal } from '../../src/embedded/processes.ts'
 import { getHealth, getMetrics, getReadiness } from '../../src/service/contract.ts'
-import {
-  Client,
-  deviceBody,
-  newApplication,
-  runServiceToItsEnd,
-  type Service,
-  type TestApplication,
-} from '../harness.ts'
-import { longTest } from '../long.ts'
-import { RawConnection, rawPost } from './raw-connection.ts'
-import { answerWith, Receiver } from './receiver.ts'
+import { Client, untilAdmitted } from '../kit/client.ts'
+import { databaseProcesses, embeddedConnection, postmasterPid, withSql } from '../kit/database.ts'
+import { RawConnection, rawPost } from '../kit/raw-connection.ts'
+import { answerWith, Receiver } from '../kit/receiver.ts'
+import { deviceBody, newApplication, type TestApplication } from '../kit/records.ts'
+import { atScale, longTest, tell } from '../kit/scale.ts'
+import { runServiceToItsEnd, type Service } from '../kit/service.ts'
+import { becomesTrue, load, sleep } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 import { beginClients, type Seen } from './stop-clients.ts'
-import {
-  atScale,
-  becomesTrue,
-  databaseProcesses,
-  embeddedConnection,
-  load,
-  postmasterPid,
-  sleep,
-  tell,
-  untilAdmitted,
-  Workplace,
-  withSql,
-} from './support.ts'
 
 const workers = 3
 const place = new Workplace()

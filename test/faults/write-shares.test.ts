@@ -10,8 +10,12 @@ import { getMetrics, getReadiness } from '../../src/service/contract.ts'
 import { saveSite, saveSites, updateSite } from '../../src/sites/contract.ts'
 import { getPriceChange, schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
 import { limits } from '../../src/vocabulary/limits.ts'
-import { Client, deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
-import { becomesTrue, type OwnDatabase, sleep, tell, Workplace } from './support.ts'
+import { Client } from '../kit/client.ts'
+import type { OwnDatabase } from '../kit/database.ts'
+import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
+import { tell } from '../kit/scale.ts'
+import { becomesTrue, sleep } from '../kit/waits.ts'
+import { Workplace } from '../kit/workplace.ts'
 
 // The places of requests of one application, what becomes of requests that are over, and locks that one application holds.
 

@@ -1,8 +1,9 @@
 import type postgres from 'postgres'
 import { createDevice } from '../../src/devices/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
-import { type Answer, Client, deviceBody, newSerial, siteBody, type TestApplication } from '../harness.ts'
-import { becomesTrue, sleep } from './support.ts'
+import { type Answer, Client } from '../kit/client.ts'
+import { deviceBody, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
+import { becomesTrue, sleep } from '../kit/waits.ts'
 
 /** One create, from its first attempt to its final response. */
 export interface Create {

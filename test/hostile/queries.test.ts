@@ -5,8 +5,9 @@ import { operations } from '../../src/reference/operations.ts'
 import { pageSites, saveSite } from '../../src/sites/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
 import { refusals } from '../../src/vocabulary/refusals.ts'
-import { isLong } from '../faults/support.ts'
-import { type Answer, deviceBody, newApplication, siteBody, target } from '../harness.ts'
+import { type Answer, target } from '../kit/client.ts'
+import { deviceBody, newApplication, siteBody } from '../kit/records.ts'
+import { isLong } from '../kit/scale.ts'
 
 // Hostile text in every member of every query, generated from the list of operations.
 

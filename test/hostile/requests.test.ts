@@ -2,8 +2,9 @@ import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { createApplication, pageApplications } from '../../src/applications/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
-import { deviceBody, newApplication, target } from '../harness.ts'
-import { newPerson, signIn } from '../people.ts'
+import { target } from '../kit/client.ts'
+import { newPerson, signIn } from '../kit/people.ts'
+import { deviceBody, newApplication } from '../kit/records.ts'
 
 // Requests that no ordinary client sends: two requests in one, requests from pages of other sites, paths with `..`.
 

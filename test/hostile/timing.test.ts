@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { issueToken } from '../../src/applications/tokens/contract.ts'
-import { newApplication, target } from '../harness.ts'
+import { target } from '../kit/client.ts'
+import { newApplication } from '../kit/records.ts'
 
 const client = await target()
 const { appId, appSecret } = await newApplication(client)

@@ -2,7 +2,7 @@ import { createDevice, getDevice } from '../../src/devices/contract.ts'
 import { transferDevice, unbindDevice } from '../../src/devices/ownership/contract.ts'
 import { getPlacement, removePlacement, savePlacement } from '../../src/devices/placement/contract.ts'
 import { deleteSite } from '../../src/sites/contract.ts'
-import { deviceBody, newSerial } from '../harness.ts'
+import { deviceBody, newSerial } from '../kit/records.ts'
 import type { DeviceAnswer, DeviceRequest } from './devices.ts'
 import type { Subject } from './recorder.ts'
 

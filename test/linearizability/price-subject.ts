@@ -7,7 +7,8 @@ import {
   undoPriceChange,
 } from '../../src/sites/price-changes/contract.ts'
 import { getSitePrices } from '../../src/sites/prices/contract.ts'
-import { type Client, newApplication, siteBody } from '../harness.ts'
+import type { Client } from '../kit/client.ts'
+import { newApplication, siteBody } from '../kit/records.ts'
 import type { Exchange } from './checker.ts'
 import type { PriceAnswer, PriceRequest } from './prices.ts'
 import type { Subject } from './recorder.ts'

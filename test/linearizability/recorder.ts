@@ -1,6 +1,7 @@
 import type { TObject, TSchema } from 'typebox'
 import type { Operation } from '../../src/vocabulary/operation.ts'
-import { randomNumbers, sleep } from '../faults/support.ts'
+import { randomNumbers } from '../kit/scale.ts'
+import { sleep } from '../kit/waits.ts'
 import type { Asked, Exchange, Told } from './checker.ts'
 
 /** What clients ask about objects of one kind, and how. */

@@ -2,7 +2,7 @@ import { expect } from 'bun:test'
 import { momentFormat } from '../../src/vocabulary/moments.ts'
 import { refusals } from '../../src/vocabulary/refusals.ts'
 import { contractRefusals, type RefusalName } from '../conformance/refusals.ts'
-import type { Answer } from '../harness.ts'
+import type { Answer } from '../kit/client.ts'
 
 const show = momentFormat('Asia/Shanghai')
 

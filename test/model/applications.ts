@@ -5,7 +5,7 @@ import {
   takeApplicationOffline,
   takeApplicationOnline,
 } from '../../src/applications/contract.ts'
-import type { Client } from '../harness.ts'
+import type { Client } from '../kit/client.ts'
 import { expectWhole, settled, succeeded, timed } from './answers.ts'
 import {
   askedOf,

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Client } from '../harness.ts'
+import type { Client } from '../kit/client.ts'
 import { refusedFor } from './answers.ts'
 import type { Condition } from './conditions.ts'
 import { pageWalk, type Walk } from './pages.ts'

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { createDevice, createDevices } from '../../src/devices/contract.ts'
 import { refusals } from '../../src/vocabulary/refusals.ts'
 import { contractRefusals, type RefusalName } from '../conformance/refusals.ts'
-import type { Client } from '../harness.ts'
+import type { Client } from '../kit/client.ts'
 import { besides, expectWhole, refused, succeeded, timed } from './answers.ts'
 import { type DeviceBody, register } from './register.ts'
 import {

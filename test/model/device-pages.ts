@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import fc from 'fast-check'
 import { type DeviceRecord, pageDevices } from '../../src/devices/contract.ts'
-import type { Client } from '../harness.ts'
+import type { Client } from '../kit/client.ts'
 import { expectWhole, refused } from './answers.ts'
 import { serial } from './creates.ts'
 import { expectWalk, pageWalk, type Walk } from './pages.ts'

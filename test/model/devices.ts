@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { getDevice, updateDevice } from '../../src/devices/contract.ts'
-import type { Client } from '../harness.ts'
+import type { Client } from '../kit/client.ts'
 import { expectWhole, refused, succeeded, timed } from './answers.ts'
 import { type Condition, condition, conditionOn } from './conditions.ts'
 import { names, tags } from './creates.ts'

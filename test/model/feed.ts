@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { pageEvents } from '../../src/events/contract.ts'
 import { momentFormat } from '../../src/vocabulary/moments.ts'
-import type { Client } from '../harness.ts'
+import type { Client } from '../kit/client.ts'
 import { expectWhole, refused, settled } from './answers.ts'
 import { serial } from './creates.ts'
 import { expectWalk, pageWalk, type Walk } from './pages.ts'

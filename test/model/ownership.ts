@@ -10,7 +10,7 @@ import {
 } from '../../src/devices/ownership/contract.ts'
 import { refusals } from '../../src/vocabulary/refusals.ts'
 import { contractRefusals } from '../conformance/refusals.ts'
-import type { Client } from '../harness.ts'
+import type { Client } from '../kit/client.ts'
 import { besides, expectWhole, type Moment, refused, settled, succeeded, timed } from './answers.ts'
 import { type Condition, condition } from './conditions.ts'
 import { serial } from './creates.ts'

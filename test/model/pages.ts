@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import fc from 'fast-check'
-import type { Answer } from '../harness.ts'
+import type { Answer } from '../kit/client.ts'
 import { expectWhole, succeeded } from './answers.ts'
 
 /** How a list is read: by page number, by cursor, or, for the feed, by `afterId`. */

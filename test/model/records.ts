@@ -8,7 +8,7 @@ import {
 } from '../../src/billing-rules/contract.ts'
 import { deleteSite, getSite, pageSites, saveSite, updateSite } from '../../src/sites/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
-import type { Client } from '../harness.ts'
+import type { Client } from '../kit/client.ts'
 import { besides, expectWhole, type Moment, refused, type refusedFor, settled, succeeded, timed } from './answers.ts'
 import { type Condition, condition, conditionOn } from './conditions.ts'
 import { expectWalk, type Walk } from './pages.ts'

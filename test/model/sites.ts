@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import { type Client, siteBody } from '../harness.ts'
+import type { Client } from '../kit/client.ts'
+import { siteBody } from '../kit/records.ts'
 import { refusedFor } from './answers.ts'
 import type { Condition } from './conditions.ts'
 import { pageWalk, type Walk } from './pages.ts'

@@ -5,7 +5,8 @@ import type { DeviceRecord } from '../../src/devices/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
 import type { EventType } from '../../src/vocabulary/event-types.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
-import { type Client, newApplication, newSerial, type TestApplication } from '../harness.ts'
+import type { Client } from '../kit/client.ts'
+import { newApplication, newSerial, type TestApplication } from '../kit/records.ts'
 import { type Moment, settled } from './answers.ts'
 
 /** The state that the service must have, in the simplest form. */

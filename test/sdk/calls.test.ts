@@ -18,8 +18,11 @@ import { operations } from '../../src/reference/operations.ts'
 import { version } from '../../src/runtime/version.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { refusals } from '../../src/vocabulary/refusals.ts'
-import { atScale, becomesTrue } from '../faults/support.ts'
-import { deviceBody, newApplication, newSerial, projectFolder, siteBody, target } from '../harness.ts'
+import { target } from '../kit/client.ts'
+import { projectFolder } from '../kit/folders.ts'
+import { deviceBody, newApplication, newSerial, siteBody } from '../kit/records.ts'
+import { atScale } from '../kit/scale.ts'
+import { becomesTrue } from '../kit/waits.ts'
 
 const client = await target()
 const baseUrl = client.url

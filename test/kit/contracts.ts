@@ -1,6 +1,6 @@
 import type { Static, TObject, TSchema } from 'typebox'
-import { type contracts, operations } from '../src/reference/operations.ts'
-import type { Operation } from '../src/vocabulary/operation.ts'
+import { type contracts, operations } from '../../src/reference/operations.ts'
+import type { Operation } from '../../src/vocabulary/operation.ts'
 
 type All<Each> = (Each extends unknown ? (one: Each) => void : never) extends (all: infer Together) => void
   ? Together

@@ -1,6 +1,6 @@
-import type { Methods } from '../sdk/src/api.ts'
-import { newTerms, terms, type World } from './costs/world.ts'
-import { deviceBody, newSerial, siteBody } from './harness.ts'
+import type { Methods } from '../../sdk/src/api.ts'
+import { newTerms, terms, type World } from '../costs/world.ts'
+import { deviceBody, newSerial, siteBody } from './records.ts'
 
 /** The roles that may call an operation, and its input; `open` where nobody needs a token. */
 type Entry = 'open' | readonly [roles: string, input: object]

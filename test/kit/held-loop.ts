@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Service } from '../harness.ts'
-import { becomesTrue } from './support.ts'
+import type { Service } from './service.ts'
+import { becomesTrue } from './waits.ts'
 
 /** The limit of processor time in milliseconds; other processes on a busy machine do not add to it. */
 export const heldAtMostMs = 50

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import postgres from 'postgres'
 import { postgresProcessesIn, signal } from '../../src/embedded/processes.ts'
 import { serverUser } from '../../src/embedded/user.ts'
-import { oldestPostgres } from '../harness.ts'
-import { becomesTrue } from './support.ts'
+import { oldestPostgres } from './database.ts'
+import { becomesTrue } from './waits.ts'
 
 const user = serverUser()
 const identity = user === undefined ? {} : { uid: user.uid, gid: user.gid }

@@ -1,11 +1,11 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ISql } from 'postgres'
-import { createOperator } from '../src/people/operators/contract.ts'
-import { saveTotp, startTotp } from '../src/people/second-factor/contract.ts'
-import { createSession } from '../src/people/sessions/contract.ts'
-import { refusals } from '../src/vocabulary/refusals.ts'
-import type { Answer, Client } from './harness.ts'
+import { createOperator } from '../../src/people/operators/contract.ts'
+import { saveTotp, startTotp } from '../../src/people/second-factor/contract.ts'
+import { createSession } from '../../src/people/sessions/contract.ts'
+import { refusals } from '../../src/vocabulary/refusals.ts'
+import type { Answer, Client } from './client.ts'
 
 export interface Person {
   id: number

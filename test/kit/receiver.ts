@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { Webhook } from 'standardwebhooks'
-import { becomesTrue } from './support.ts'
+import { becomesTrue } from './waits.ts'
 
 /** A callback that was received. */
 export interface Received {

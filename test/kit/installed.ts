@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_pr
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
-import { projectFolder } from './harness.ts'
+import { projectFolder } from './folders.ts'
 
 // The package as users get it: the tarball, and a folder in which npm has installed it.
 

@@ -4,8 +4,8 @@ import { chownSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { serverUser } from '../../src/embedded/user.ts'
-import { oldestPostgres } from '../harness.ts'
-import { becomesTrue } from './support.ts'
+import { oldestPostgres } from './database.ts'
+import { becomesTrue } from './waits.ts'
 
 /**
  * A server of the oldest supported PostgreSQL, as Debian installs it, on a separate socket, with one empty database.

@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import OpenIdProvider from 'oidc-provider'
-import { finishSignOn, logOutByProvider } from '../src/people/sign-on/contract.ts'
+import { finishSignOn, logOutByProvider } from '../../src/people/sign-on/contract.ts'
 
 // An independent provider (oidc-provider). It accepts everybody under the name that they enter, in the group `duty`.
 

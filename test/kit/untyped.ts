@@ -1,5 +1,5 @@
-import { operations } from '../src/reference/operations.ts'
-import type { Operation } from '../src/vocabulary/operation.ts'
+import { operations } from '../../src/reference/operations.ts'
+import type { Operation } from '../../src/vocabulary/operation.ts'
 
 /** An operation without its types, for tests that treat all operations alike. */
 export function untyped({ id }: { id: string }): Operation {

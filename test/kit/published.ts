@@ -238,7 +238,7 @@ let published: PublishedApi | undefined
 
 /** Throws when the published document describes an exchange differently. */
 export function expectPublished(exchange: Exchange): void {
-  published ??= new PublishedApi(readFileSync(join(import.meta.dirname, '..', 'openapi.json'), 'utf8'))
+  published ??= new PublishedApi(readFileSync(join(import.meta.dirname, '..', '..', 'openapi.json'), 'utf8'))
   const violations = published.violations(exchange)
   if (violations.length > 0)
     throw new Error(`not as openapi.json says\n${violations.join('\n')}\n${exchange.text.slice(0, 1000)}`)
