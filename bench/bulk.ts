@@ -6,9 +6,7 @@
 // With --rows 0, only acts are measured; with --modes upsert, only files that update.
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { createAct, getAct } from '../src/bulk/acts/contract.ts'
-import { createExport, createImport, getImport } from '../src/bulk/contract.ts'
-import { createDevice, getDevice, updateDevice } from '../src/devices/contract.ts'
+import { createExport, createImport } from '../src/bulk/contract.ts'
 import { Client } from '../test/kit/client.ts'
 import { deviceBody, newApplication, newSerial, type TestApplication } from '../test/kit/records.ts'
 import { startService } from '../test/kit/service.ts'
@@ -71,7 +69,7 @@ async function importOf({ token }: TestApplication, file: string | ReadableStrea
   if (!response.ok || data === null) throw new Error(JSON.stringify(refused))
   const uploaded = (performance.now() - beganAt) / 1000
   for (;;) {
-    const told = (await client.call(getImport, { id: data.id }, { token })).data
+    const told = (await client.call('getImport', { id: data.id }, { token })).data
     if (told.status > 2) return { uploaded, seconds: (performance.now() - beganAt) / 1000, ...told }
     await Bun.sleep(100)
   }
@@ -84,7 +82,7 @@ function createBeside({ appId, token }: TestApplication) {
   const beganAt = performance.now()
   const running = Array.from({ length: creators }, async () => {
     while (!isOver) {
-      const { status } = await client.call(createDevice, deviceBody(appId), { token })
+      const { status } = await client.call('createDevice', deviceBody(appId), { token })
       if (status === 200) created++
     }
   })
@@ -163,9 +161,9 @@ async function othersP95({ appId, token }: TestApplication, isOver: () => boolea
     while (!isOver()) {
       const body = deviceBody(appId)
       for (const send of [
-        () => client.call(createDevice, body, { token }),
-        () => client.call(updateDevice, { deviceNo: body.deviceNo, tag: newSerial('tag') }, { token }),
-        () => client.call(getDevice, { deviceNo: body.deviceNo }, { token }),
+        () => client.call('createDevice', body, { token }),
+        () => client.call('updateDevice', { deviceNo: body.deviceNo, tag: newSerial('tag') }, { token }),
+        () => client.call('getDevice', { deviceNo: body.deviceNo }, { token }),
       ]) {
         const beganAt = performance.now()
         const { status, text } = await send()
@@ -182,10 +180,10 @@ async function othersP95({ appId, token }: TestApplication, isOver: () => boolea
 /** Runs an act as an operator and waits for its end. Returns the seconds. */
 async function act(body: object): Promise<number> {
   const beganAt = performance.now()
-  const { data, text } = await client.operate(createAct, { kind: 'devices', filter: { all: true }, ...body })
+  const { data, text } = await client.operate('createAct', { kind: 'devices', filter: { all: true }, ...body })
   if (data === null) throw new Error(text)
   for (;;) {
-    const told = (await client.operate(getAct, { id: data.id })).data
+    const told = (await client.operate('getAct', { id: data.id })).data
     if (told.status > 2) {
       if (told.done !== data.rows) throw new Error(JSON.stringify(told))
       return (performance.now() - beganAt) / 1000

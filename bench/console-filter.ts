@@ -7,11 +7,9 @@
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { createDevices, pageDevices } from '../src/devices/contract.ts'
-import { savePlacements } from '../src/devices/placement/contract.ts'
-import { reportDeviceStates } from '../src/devices/state/contract.ts'
+import { pageDevices } from '../src/devices/contract.ts'
 import { pageAudit, pageEvents } from '../src/events/contract.ts'
-import { pageSites, saveSites } from '../src/sites/contract.ts'
+import { pageSites } from '../src/sites/contract.ts'
 import { eventTypes, platformEventTypes } from '../src/vocabulary/event-types.ts'
 import { launchChromium } from '../test/browser/chromium.ts'
 import { Client } from '../test/kit/client.ts'
@@ -66,12 +64,12 @@ interface Filter {
 
 type Query = Record<string, string>
 type Read = (query: Query) => Promise<Wanted['counted']>
-const readDevices: Read = async (query) => (await client.operate(pageDevices, query)).data
-const readSites: Read = async (query) => (await client.operate(pageSites, query)).data
-const readEvents: Read = async (query) => (await client.operate(pageEvents, { appId, ...query })).data
+const readDevices: Read = async (query) => (await client.operate('pageDevices', query)).data
+const readSites: Read = async (query) => (await client.operate('pageSites', query)).data
+const readEvents: Read = async (query) => (await client.operate('pageEvents', { appId, ...query })).data
 const shownTypes = [...eventTypes, ...platformEventTypes].filter((type) => type !== 'device.stateChanged').join(',')
 const readAudit: Read = async (query) =>
-  (await client.call(pageAudit, { type: shownTypes, ...query }, { headers })).data
+  (await client.call('pageAudit', { type: shownTypes, ...query }, { headers })).data
 
 interface List {
   list: string
@@ -243,11 +241,11 @@ async function fill(): Promise<void> {
       const { appId: _, ...device } = deviceBody(appId, { deviceNo: `GATE-${number}`, deviceName: `Barrier ${number}` })
       return device
     })
-    await made(client.call(createDevices, { devices: rows }, { token }))
+    await made(client.call('createDevices', { devices: rows }, { token }))
     const reports = rows.map(({ deviceNo }, index) => ({
       ...{ deviceNo, onlineStatus: index % 4 === 0 ? 2 : 1, status: index % 10 === 0 ? 2 : 1, runStatus: index % 3 },
     }))
-    await made(client.call(reportDeviceStates, { reports }, { token }))
+    await made(client.call('reportDeviceStates', { reports }, { token }))
   }
   const zhejiang = { provinceCode: '330000', provinceName: '浙江省', cityCode: '330100', cityName: '杭州市' }
   const hangzhou = { ...zhejiang, districtCode: '330106', districtName: '西湖区' }
@@ -255,12 +253,12 @@ async function fill(): Promise<void> {
     const { appId: _, ...site } = siteBody(appId, { siteName: `Park ${number}`, ...(index % 2 === 0 ? hangzhou : {}) })
     return site
   })
-  await made(client.operate(saveSites, { appId, sites: parks }))
-  const { list } = (await client.operate(pageSites, { appId, pageSize: 100 })).data
+  await made(client.operate('saveSites', { appId, sites: parks }))
+  const { list } = (await client.operate('pageSites', { appId, pageSize: 100 })).data
   const placements = numbers(portion, 4).map((number, index) => ({
     ...{ deviceNo: `GATE-${number}`, siteId: list[index % list.length]?.id, laneType: 1 + (index % 4) },
   }))
-  await made(client.operate(savePlacements, { appId, placements }))
+  await made(client.operate('savePlacements', { appId, placements }))
 }
 
 function portions<Row>(rows: Row[]): Row[][] {

@@ -3,9 +3,6 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
-import { issueToken } from '../src/applications/tokens/contract.ts'
-import { createDevice, getDevice } from '../src/devices/contract.ts'
-import { getReadiness } from '../src/service/contract.ts'
 import { type Answer, Client } from '../test/kit/client.ts'
 import { deviceBody, newApplication, type TestApplication } from '../test/kit/records.ts'
 import type { Service } from '../test/kit/service.ts'
@@ -142,17 +139,17 @@ async function operationsOf(client: Client, { appId, appSecret, ...first }: Test
   const made = deviceBody(appId)
   /** The newest of the session's tokens is used: an application has a thousand at most. */
   let { token } = first
-  await client.call(createDevice, made, { token })
+  await client.call('createDevice', made, { token })
   return {
     token: async () => {
       const credentials = { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }
-      const issued = await client.call(issueToken, credentials)
+      const issued = await client.call('issueToken', credentials)
       if (issued.code === 0) token = issued.data.accessToken
       return issued
     },
-    create: () => client.call(createDevice, deviceBody(appId), { token }),
-    detail: () => client.call(getDevice, { deviceNo: made.deviceNo }, { token }),
-    readyz: () => client.call(getReadiness, {}),
+    create: () => client.call('createDevice', deviceBody(appId), { token }),
+    detail: () => client.call('getDevice', { deviceNo: made.deviceNo }, { token }),
+    readyz: () => client.call('getReadiness', {}),
   }
 }
 

@@ -7,8 +7,6 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createDevices, pageDevices } from '../src/devices/contract.ts'
-import { pageEvents } from '../src/events/contract.ts'
 import { installHistoryKeeping } from '../src/events/history/store.ts'
 import { Client } from '../test/kit/client.ts'
 import { deviceBody, newApplication, type TestApplication } from '../test/kit/records.ts'
@@ -77,7 +75,7 @@ async function addLaterApplication({ client, appId }: Service): Promise<void> {
   let later = await newApplication(client)
   while (later.appId < appId) later = await newApplication(client)
   const devices = Array.from({ length: 1000 }, () => deviceBody(later.appId))
-  const { code, text } = await client.call(createDevices, { appId: later.appId, devices }, { token: later.token })
+  const { code, text } = await client.call('createDevices', { appId: later.appId, devices }, { token: later.token })
   if (code !== 0) throw new Error(text)
 }
 
@@ -152,8 +150,8 @@ async function measureReads(
   const pages = filterQuestions.filter(({ what }) => ['nothing', 'district, some', 'name, few'].includes(what))
   const { token } = large
   const asks = {
-    feed: { questions: feed, ask: (query: object) => client.call(pageEvents, query, { token }) },
-    devices: { questions: pages, ask: (query: object) => client.call(pageDevices, query, { token }) },
+    feed: { questions: feed, ask: (query: object) => client.call('pageEvents', query, { token }) },
+    devices: { questions: pages, ask: (query: object) => client.call('pageDevices', query, { token }) },
   }
   for (const [kind, { questions, ask }] of Object.entries(asks)) {
     for (const { what, queries } of questions) {

@@ -6,9 +6,6 @@
 // KIND is a part of what is asked for, such as “silent” or “box, none”; only such kinds are measured then
 // (“search”: none of them).
 
-import { createDevice, pageDevices } from '../src/devices/contract.ts'
-import { reportDeviceState } from '../src/devices/state/contract.ts'
-import { search } from '../src/service/search/contract.ts'
 import { Client } from '../test/kit/client.ts'
 import { deviceBody, newApplication, type TestApplication } from '../test/kit/records.ts'
 import { startService } from '../test/kit/service.ts'
@@ -107,8 +104,8 @@ async function startPlace({ cluster, options, keep }: Bench, name: string, check
 
 function ask(place: Place, whose: Whose, query: object) {
   return whose === 'all'
-    ? place.client.operate(pageDevices, query)
-    : place.client.call(pageDevices, query, { token: place[whose].token })
+    ? place.client.operate('pageDevices', query)
+    : place.client.call('pageDevices', query, { token: place[whose].token })
 }
 
 /** Pages by cursor and by number, from the first to the oldest. */
@@ -156,7 +153,7 @@ function withCpu(timing: Timing): string[] {
 
 /** What an operator types into the console's search. */
 async function measureSearches({ client, cpu, largest }: Place): Promise<string[][]> {
-  const one = (await client.operate(pageDevices, { appId: largest.appId, pageSize: 1 })).data.list[0]?.deviceNo ?? ''
+  const one = (await client.operate('pageDevices', { appId: largest.appId, pageSize: 1 })).data.list[0]?.deviceNo ?? ''
   const rows: string[][] = []
   for (const [what, texts] of [
     ['a whole serial number', [one]],
@@ -170,7 +167,7 @@ async function measureSearches({ client, cpu, largest }: Place): Promise<string[
     let finds = 0
     const queries = texts.map((text) => ({ text }))
     const timing = await timeRequests(queries, cpu, async (query) => {
-      const answer = await client.operate(search, query)
+      const answer = await client.operate('search', query)
       if (answer.code !== 0) throw new Error(answer.text)
       finds = answer.data.list.length
     })
@@ -185,7 +182,7 @@ async function measureCreates({ client, largest, other }: Place): Promise<string
     const took: number[] = []
     for (let index = 0; index < measuredCreates; index++) {
       const began = performance.now()
-      const { code, text } = await client.call(createDevice, deviceBody(other.appId), { token: other.token })
+      const { code, text } = await client.call('createDevice', deviceBody(other.appId), { token: other.token })
       if (code !== 0) throw new Error(text)
       took.push(performance.now() - began)
     }
@@ -195,7 +192,7 @@ async function measureCreates({ client, largest, other }: Place): Promise<string
   let isSearching = true
   const searches = Array.from({ length: readers }, async (_, index) => {
     const caller = index % 2 === 0 ? { token: largest.token } : {}
-    while (isSearching) await client.operate(pageDevices, { deviceName: 'north pole' }, caller)
+    while (isSearching) await client.operate('pageDevices', { deviceName: 'north pole' }, caller)
   })
   rows.push([`beside ${readers} searches`, ...(await create())])
   isSearching = false
@@ -217,11 +214,11 @@ async function besideChanges<Answer>(
     const reported = changes++ % 4 < 2 ? undefined : made[Math.floor(Math.random() * made.length)]
     if (reported === undefined) {
       const body = deviceBody(owner.appId, { deviceName: `New gate ${changes}` })
-      await client.call(createDevice, body, { token: owner.token })
+      await client.call('createDevice', body, { token: owner.token })
       made.push({ deviceNo: body.deviceNo, token: owner.token })
     } else {
       const state = { onlineStatus: 1 + (changes % 2), runStatus: changes % 3 }
-      await client.call(reportDeviceState, { deviceNo: reported.deviceNo, ...state }, { token: reported.token })
+      await client.call('reportDeviceState', { deviceNo: reported.deviceNo, ...state }, { token: reported.token })
     }
   }
   const timer = setInterval(() => under.push(change(), change()), 2000 / changesPerSecond)

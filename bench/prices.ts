@@ -4,11 +4,6 @@
 //   bun bench/prices.ts [--applications 200] [--sites 1000] [--creators 64] [--runtime node] [--workers 2]
 import { parseArgs } from 'node:util'
 import postgres from 'postgres'
-import { saveBillingRule } from '../src/billing-rules/contract.ts'
-import { createDevice } from '../src/devices/contract.ts'
-import { saveSites, updateSite } from '../src/sites/contract.ts'
-import { schedulePriceChange } from '../src/sites/price-changes/contract.ts'
-import { getSitePrices } from '../src/sites/prices/contract.ts'
 import { type Answer, Client } from '../test/kit/client.ts'
 import { embeddedConnection } from '../test/kit/database.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../test/kit/records.ts'
@@ -68,7 +63,7 @@ async function newOwner(): Promise<Owner> {
   const app = await newApplication(client)
   const periods = [{ startTime: '00:00:00', electricityPrice: '0.65', servicePrice: '0.8' }]
   const newRule = async () =>
-    (await made(() => client.call(saveBillingRule, { ruleName: 'rule', ruleType: 1, periods }, app))).id
+    (await made(() => client.call('saveBillingRule', { ruleName: 'rule', ruleType: 1, periods }, app))).id
   const [had, given] = [await newRule(), await newRule()]
   const sites: number[] = []
   while (sites.length < sitesOfEach) {
@@ -76,7 +71,7 @@ async function newOwner(): Promise<Owner> {
       ...siteBody('', { fastChargeBillRuleId: had }),
       appId: undefined,
     }))
-    const { results } = await made(() => client.call(saveSites, { sites: rows }, app))
+    const { results } = await made(() => client.call('saveSites', { sites: rows }, app))
     sites.push(...results.map((row) => (row.data as { id: number }).id))
   }
   return { app, given, sites }
@@ -133,7 +128,7 @@ const effectiveAt = (inMs: number) => Math.ceil((Date.now() + inMs) / 1000) * 10
 const schedule = (moment: number) => async (owner: Owner) => {
   const effectiveTime = new Date(moment).toISOString()
   const rules = { fastChargeBillRuleId: owner.given }
-  await done(client.call(schedulePriceChange, { effectiveTime, sites: { all: true }, rules }, owner.app))
+  await done(client.call('schedulePriceChange', { effectiveTime, sites: { all: true }, rules }, owner.app))
 }
 const [first, ...others] = owners as [Owner, ...Owner[]]
 const probedAt = performance.now()
@@ -145,12 +140,12 @@ await forEach([first, ...others], schedule(moment))
 tell(`scheduled for one moment after ${seconds(scheduledAt)} s`)
 
 const beside = await newApplication(client)
-const create = () => client.call(createDevice, deviceBody(beside.appId), beside)
+const create = () => client.call('createDevice', deviceBody(beside.appId), beside)
 /** Updates the sites whose prices change, one after the other. */
 const update = () => {
   const { app, sites } = owners[Math.floor(Math.random() * owners.length)] as Owner
   const id = sites[Math.floor(Math.random() * sites.length)]
-  return client.call(updateSite, { id, siteName: newSerial('site') }, app)
+  return client.call('updateSite', { id, siteName: newSerial('site') }, app)
 }
 const measure = async (during: () => Promise<unknown>) => {
   const [stopCreates, stopUpdates] = [repeat(creators, create), repeat(1, update)]
@@ -173,7 +168,7 @@ async function watch(): Promise<{ late: number; took: number[] }> {
     const id = sites[Math.floor(Math.random() * sites.length)]
     const sentAt = Date.now()
     const beganAt = performance.now()
-    const { fast } = await done(client.call(getSitePrices, { id }, app))
+    const { fast } = await done(client.call('getSitePrices', { id }, app))
     took.push(performance.now() - beganAt)
     if (sentAt >= moment && fast?.billingRuleId !== given) late++
     if (fast?.billingRuleId === given && Date.now() < moment) throw new Error('A price was in force too early.')

@@ -1,8 +1,6 @@
 // What readers of streams cost: their memory, one event to all of them, and what creates lose beside a few.
 
 import { streamEvents } from '../src/events/contract.ts'
-import { createOperatorKey } from '../src/people/operators/contract.ts'
-import { saveSite, saveSites } from '../src/sites/contract.ts'
 import { limits } from '../src/vocabulary/limits.ts'
 import { newApplication, siteBody, type TestApplication } from '../test/kit/records.ts'
 import { processCpu, residentMegabytes, threadsCpu } from './cpu.ts'
@@ -62,11 +60,11 @@ async function measureMany({ keep }: Bench, service: Service): Promise<string> {
   const application = await newApplication(client)
   const keys = await Promise.all(
     Array.from({ length: readers / limits.streamsOfOne }, async (_, index) => {
-      const made = await client.operate(createOperatorKey, { name: `reader ${index}`, role: 'viewer' })
+      const made = await client.operate('createOperatorKey', { name: `reader ${index}`, role: 'viewer' })
       return made.data.operatorKey as string
     }),
   )
-  const change = () => client.call(saveSite, siteBody(application.appId), { token: application.token })
+  const change = () => client.call('saveSite', siteBody(application.appId), { token: application.token })
   const group = await keep(Promise.resolve(startReaders()))
   // The first readers make what all share.
   await group.open(service, application.appId, keys.slice(0, 10), limits.streamsOfOne)
@@ -178,7 +176,7 @@ function startWriting({ client }: Service, { appId, token }: TestApplication) {
   const running = (async () => {
     const from = performance.now()
     while (isRunning) {
-      await client.call(saveSites, { appId, sites }, { token })
+      await client.call('saveSites', { appId, sites }, { token })
       written += batch
       await Bun.sleep(Math.max(0, from + (written / eventsPerSecond) * 1000 - performance.now()))
     }

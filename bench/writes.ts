@@ -43,7 +43,7 @@ async function post(url: string, token: string, body: unknown): Promise<void> {
 async function prepared(name: string, on: Cluster, service: Service): Promise<Side> {
   const { client, appId, token } = service
   const { appId: targetAppId } = await newApplication(client)
-  const site = await client.call(saveSite, siteBody(appId), { token })
+  const site = await client.call('saveSite', siteBody(appId), { token })
   return { name, on, service, targetAppId, siteId: site.data.id }
 }
 

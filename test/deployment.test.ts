@@ -14,7 +14,6 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
-import { saveSite } from '../src/sites/contract.ts'
 import { type Client, target } from './kit/client.ts'
 import { EventReader } from './kit/event-reader.ts'
 import { projectFolder } from './kit/folders.ts'
@@ -151,7 +150,7 @@ describe.skipIf(!isThere('nginx') || !isThere('openssl'))('nginx', () => {
     expect(reader.response.headers.get('content-encoding')).toBeNull()
     await reader.until(() => reader.blocks.length === 2, 1_000)
     for (let count = 1; count <= 3; count++) {
-      await client.call(saveSite, siteBody(application.appId), { token: application.token })
+      await client.call('saveSite', siteBody(application.appId), { token: application.token })
       await reader.untilEvents(count, 1_200)
     }
     reader.close()

@@ -1,8 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import postgres from 'postgres'
-import { createExport } from '../src/bulk/contract.ts'
-import { createDevice, pageDevices } from '../src/devices/contract.ts'
-import { pageSites } from '../src/sites/contract.ts'
 import { Client } from './kit/client.ts'
 import { embeddedConnection } from './kit/database.ts'
 import { deviceBody, newApplication, type TestApplication } from './kit/records.ts'
@@ -115,9 +112,9 @@ describe.skipIf(!isLong)('among many devices', () => {
   const asks = [
     {
       whose: 'an application with most of the devices',
-      answer: (query: object) => client.call(pageDevices, query, large),
+      answer: (query: object) => client.call('pageDevices', query, large),
     },
-    { whose: 'all applications', answer: (query: object) => client.operate(pageDevices, query) },
+    { whose: 'all applications', answer: (query: object) => client.operate('pageDevices', query) },
   ]
 
   describe.each(asks)('among the devices of $whose', ({ whose, answer }) => {
@@ -158,7 +155,7 @@ describe.skipIf(!isLong)('among many devices', () => {
         order by bound_at desc, device_no desc`,
       )
       const asked = { kind: 'devices', format: 'csv', ...query } as const
-      const { status, text } = await client.call(createExport, asked, { token: large.token })
+      const { status, text } = await client.call('createExport', asked, { token: large.token })
       expect(status).toBe(200)
       const serials = text
         .split('\r\n')
@@ -174,11 +171,11 @@ describe.skipIf(!isLong)('among many devices', () => {
       // The lock makes every read of sites wait until this transaction ends or the read times out.
       await tx`lock table site in access exclusive mode`
       const reads = Array.from({ length: 32 }, async () => {
-        const { code } = await client.call(pageSites, {}, { token: large.token })
+        const { code } = await client.call('pageSites', {}, { token: large.token })
         if (code === 0) read++
       })
       for (let index = 0; index < 50; index++) {
-        const { code } = await client.call(createDevice, deviceBody(large.appId), { token: large.token })
+        const { code } = await client.call('createDevice', deviceBody(large.appId), { token: large.token })
         expect(code).toBe(0)
       }
       return { reads: Promise.all(reads), readMeanwhile: read }

@@ -5,11 +5,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { composeRequest } from '../src/deliveries/sign.ts'
-import { pageDevices } from '../src/devices/contract.ts'
-import { unbindDevice } from '../src/devices/ownership/contract.ts'
-import { getDeviceState, reportDeviceState } from '../src/devices/state/contract.ts'
-import { pageEvents } from '../src/events/contract.ts'
-import { pageSites, saveSite } from '../src/sites/contract.ts'
 import { Client } from './kit/client.ts'
 import { projectFolder } from './kit/folders.ts'
 import { newApplication, newSerial, siteBody } from './kit/records.ts'
@@ -62,19 +57,19 @@ describe.each(languages)('the example in $name', ({ command, probe, device }) =>
       const env = { FORECOURT_URL: service.url, APP_ID: appId, APP_SECRET: appSecret }
       const first = await run(command, { ...env, ...(receives ? { PORT: String(await freePort()) } : {}) })
       expect(first.code, first.stderr).toBe(0)
-      const { list } = (await client.call(pageSites, {}, { token })).data
+      const { list } = (await client.call('pageSites', {}, { token })).data
       const lines = first.stdout.trim().split('\n')
       expect(lines).toContain(`site ${list[0]?.id}`)
       expect(lines).toContain(`device ${device}-${appId}`)
       for (const type of ['site.created', 'device.bound', 'device.stateChanged'])
         expect(lines).toContain(`event ${type}`)
       expect(lines.includes('callback test')).toBe(receives)
-      const state = await client.call(getDeviceState, { deviceNo: `${device}-${appId}` }, { token })
+      const state = await client.call('getDeviceState', { deviceNo: `${device}-${appId}` }, { token })
       expect(state.data).toMatchObject({ runStatus: 1, onlineStatus: 1 })
       if (program === 'java') return
       const again = await run(command, env)
       expect(again.code, again.stderr).toBe(0)
-      expect((await client.call(pageSites, {}, { token })).data.total).toBe(1)
+      expect((await client.call('pageSites', {}, { token })).data.total).toBe(1)
     },
   )
 })
@@ -116,7 +111,7 @@ describe.each([
         })
         return child
       }
-      const change = () => client.call(saveSite, siteBody(appId), { token })
+      const change = () => client.call('saveSite', siteBody(appId), { token })
       for (let run = 1; run <= atScale(1, 3); run++) {
         const child = follow()
         for (let count = 0; count < 3; count++) await change()
@@ -127,7 +122,7 @@ describe.each([
         for (let count = 0; count < 2; count++) await change()
       }
       const child = follow()
-      const { list } = (await client.call(pageEvents, { pageSize: 100 }, { token })).data
+      const { list } = (await client.call('pageEvents', { pageSize: 100 }, { token })).data
       expect(await becomesTrue(() => printed.length >= list.length, 20_000)).toBe(true)
       child.kill('SIGKILL')
       expect(printed).toEqual(list.map(({ id, type }) => `${id} ${type}`))
@@ -165,7 +160,7 @@ describe('the example that keeps a copy in sync', () => {
     }
     const copied = () => JSON.parse(readFileSync(copy, 'utf8')).devices
     const there = async () => {
-      const { list } = (await client.call(pageDevices, {}, { token })).data
+      const { list } = (await client.call('pageDevices', {}, { token })).data
       return Object.fromEntries(list.map((device) => [device.deviceNo, device]))
     }
     const [one, two, three] = [newSerial(), newSerial(), newSerial()]
@@ -181,9 +176,9 @@ describe('the example that keeps a copy in sync', () => {
     const pushed = await sync('push', nightly)
     expect(pushed).toMatchObject({ code: 4, stderr: '' })
     expect(pushed.stdout).toMatch(/^created 1, updated 1, existing 1, refused 1\nline 5: 10001 /)
-    await client.call(reportDeviceState, { deviceNo: two, runStatus: 1, batteryEnergy: '87%' }, { token })
-    await client.call(unbindDevice, { deviceNo: three }, { token })
-    const { list } = (await client.call(pageEvents, { type: 'device.*', order: 'desc' }, { token })).data
+    await client.call('reportDeviceState', { deviceNo: two, runStatus: 1, batteryEnergy: '87%' }, { token })
+    await client.call('unbindDevice', { deviceNo: three }, { token })
+    const { list } = (await client.call('pageEvents', { type: 'device.*', order: 'desc' }, { token })).data
     const [last, ...before] = list.slice(0, 4).map(({ id }) => `evt_${id}`)
     // The receiver was away for the newest event.
     writeFileSync(receipts, before.join('\n'))

@@ -5,9 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
-import { pageImports } from '../src/bulk/contract.ts'
 import { composeRequest } from '../src/deliveries/sign.ts'
-import { createDevices } from '../src/devices/contract.ts'
 import { target } from './kit/client.ts'
 import { projectFolder } from './kit/folders.ts'
 import { deviceBody, newApplication } from './kit/records.ts'
@@ -59,7 +57,7 @@ test('the quick start can be pasted twice, and the other guides’ commands afte
   const guides = ['tokens', 'retries', 'pages', 'states', 'events'].map((guide) => codeOf(guide, 'sh').join('\n'))
   const [imports = '', ...others] = codeOf('bulk', 'sh')
   const all = paste([...start, ...guides, imports], env)
-  const isOver = async () => (await client.call(pageImports, { status: 3 }, { token })).data.total === 1
+  const isOver = async () => (await client.call('pageImports', { status: 3 }, { token })).data.total === 1
   expect(await becomesTrue(isOver)).toBe(true)
   const further = paste(others, env)
   expect(codesOf([...all, ...further])).toEqual([...all, ...further].map(() => 0))
@@ -83,7 +81,7 @@ test('offline and frozen are provoked as the guide of tests says', () => {
 test('every page is read by the cursor, in Python', async () => {
   const { appId, token } = await newApplication(client)
   const devices = Array.from({ length: 102 }, (_, n) => ({ ...deviceBody(appId, { deviceNo: `${appId}-${n}` }) }))
-  await client.call(createDevices, { appId, devices }, { token })
+  await client.call('createDevices', { appId, devices }, { token })
   const env = { ...process.env, FORECOURT_URL: client.url, TOKEN: token }
   const { stdout, stderr } = spawnSync('python3', ['-c', codeOf('pages', 'py').join('\n')], { env, encoding: 'utf8' })
   expect(new Set(stdout.trim().split('\n')), stderr).toEqual(new Set(devices.map(({ deviceNo }) => deviceNo)))

@@ -1,11 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createApplication } from '../src/applications/contract.ts'
-import { revokeToken } from '../src/applications/tokens/contract.ts'
-import { getBillingRule } from '../src/billing-rules/contract.ts'
-import { getDevice } from '../src/devices/contract.ts'
-import { pageEvents } from '../src/events/contract.ts'
 import { operations } from '../src/reference/operations.ts'
-import { getSite, saveSite } from '../src/sites/contract.ts'
 import type { Operation } from '../src/vocabulary/operation.ts'
 import type { RefusalName } from '../src/vocabulary/refusals.ts'
 import { everyRole } from '../src/vocabulary/roles.ts'
@@ -34,10 +28,10 @@ const inputOf = (operation: Operation) => {
 /** The records that others must not change, and the events about them. */
 async function readRecords() {
   const { token } = owner
-  const bound = await client.call(getDevice, { deviceNo: device }, { token })
-  const named = await client.call(getBillingRule, { id: rule }, { token })
-  const standing = await client.call(getSite, { id: site }, { token })
-  const told = await client.call(pageEvents, { pageSize: 100 }, { token })
+  const bound = await client.call('getDevice', { deviceNo: device }, { token })
+  const named = await client.call('getBillingRule', { id: rule }, { token })
+  const standing = await client.call('getSite', { id: site }, { token })
+  const told = await client.call('pageEvents', { pageSize: 100 }, { token })
   expect([bound.code, named.code, standing.code, told.code]).toEqual([0, 0, 0, 0])
   return [bound.data, named.data, standing.data, told.data.list.map(({ type, data }) => ({ type, data }))]
 }
@@ -184,16 +178,16 @@ describe('an id of another application', () => {
 
   test('is not a billing rule that saveSite takes', async () => {
     const body = siteBody(stranger.appId, { placeholderBillRuleId: rule })
-    const answer = await client.call(saveSite, body, { token: stranger.token })
+    const answer = await client.call('saveSite', body, { token: stranger.token })
     expect([answer.status, answer.code]).toEqual([409, 40002])
   })
 
   test('does not let one application revoke another’s token', async () => {
     const { appId, appSecret } = stranger
     const input = { token: owner.token, client_id: appId, client_secret: appSecret }
-    expect((await client.call(revokeToken, input)).status).toBe(200)
+    expect((await client.call('revokeToken', input)).status).toBe(200)
     await Bun.sleep(1100)
-    const still = await client.call(getBillingRule, { appId: owner.appId, id: rule }, { token: owner.token })
+    const still = await client.call('getBillingRule', { appId: owner.appId, id: rule }, { token: owner.token })
     expect(still.code).toBe(0)
   })
 })
@@ -243,6 +237,6 @@ test.each(writesOfOne.map((operation) => [operation.id, operation] as const))(
 
 test('what was refused above has changed nothing', async () => {
   expect(await readRecords()).toEqual(before)
-  const fresh = await client.operate(createApplication, { appName: 'probe' })
+  const fresh = await client.operate('createApplication', { appName: 'probe' })
   expect(fresh.data.status).toBe(1)
 })

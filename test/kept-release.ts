@@ -1,15 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { getThirdPartyConfig } from '../src/applications/third-party-config/contract.ts'
-import { pageBillingRules, saveBillingRule, updateBillingRule } from '../src/billing-rules/contract.ts'
-import { createDevice, pageDevices, updateDevice } from '../src/devices/contract.ts'
+import { saveBillingRule, updateBillingRule } from '../src/billing-rules/contract.ts'
+import { createDevice, updateDevice } from '../src/devices/contract.ts'
 import { unbindDevice } from '../src/devices/ownership/contract.ts'
-import { pagePlacements, savePlacement } from '../src/devices/placement/contract.ts'
+import { savePlacement } from '../src/devices/placement/contract.ts'
 import { reportDeviceState } from '../src/devices/state/contract.ts'
-import { pageEvents } from '../src/events/contract.ts'
-import { pageSites, saveSite, updateSite } from '../src/sites/contract.ts'
+import { saveSite, updateSite } from '../src/sites/contract.ts'
 import { pagePriceChanges, schedulePriceChange } from '../src/sites/price-changes/contract.ts'
-import { getSitePrices } from '../src/sites/prices/contract.ts'
 import { forecourt } from './cli/support.ts'
 import { Client } from './kit/client.ts'
 import { contractOf } from './kit/contracts.ts'
@@ -27,14 +24,14 @@ const files = { backup: 'backup.fcb', told: 'told.json' }
 function reads(client: Client, { appId, siteId, time }: Place) {
   const page = { appId, pageSize: 100 } as const
   return {
-    sites: client.operate(pageSites, page),
-    devices: client.operate(pageDevices, page),
-    rules: client.operate(pageBillingRules, page),
-    placements: client.operate(pagePlacements, page),
-    priceChanges: client.operate(pagePriceChanges, page),
-    events: client.operate(pageEvents, page),
-    prices: client.operate(getSitePrices, { appId, id: siteId, time }),
-    config: client.operate(getThirdPartyConfig, { appId }),
+    sites: client.operate('pageSites', page),
+    devices: client.operate('pageDevices', page),
+    rules: client.operate('pageBillingRules', page),
+    placements: client.operate('pagePlacements', page),
+    priceChanges: client.operate('pagePriceChanges', page),
+    events: client.operate('pageEvents', page),
+    prices: client.operate('getSitePrices', { appId, id: siteId, time }),
+    config: client.operate('getThirdPartyConfig', { appId }),
   }
 }
 

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { getMetrics } from '../src/service/contract.ts'
 import { diskBounds } from '../src/service/disk.ts'
 import { target } from './kit/client.ts'
 import { projectFolder } from './kit/folders.ts'
@@ -15,7 +14,7 @@ const read = (path: string) => readFileSync(path, 'utf8')
 const alerts = ['alerts', 'fleet-alerts'].map((name) => read(deploy(`prometheus/${name}.yaml`))).join('\n')
 const guides = ['docs/monitoring.md', 'docs/zh/monitoring.md']
 
-const metrics = async () => (await client.operate(getMetrics, {})).text
+const metrics = async () => (await client.operate('getMetrics', {})).text
 /** The names of the metrics in a text, without the suffixes that a histogram adds. */
 const namesIn = (text: string) =>
   [...new Set(text.match(/\b(forecourt|process)_[a-z_]+\b/g))]

@@ -1,6 +1,4 @@
 import { expect, test } from 'bun:test'
-import { pageDeliveries } from '../src/deliveries/contract.ts'
-import { pageRefusals } from '../src/events/refusal-log/contract.ts'
 import { MeasuredDatabase } from './costs/measured-database.ts'
 import { Meter } from './costs/meter.ts'
 import { boundOf, manyInGate, measureOperations, mostOf } from './costs/walk.ts'
@@ -61,14 +59,14 @@ longTest('pages of several applications do not read what the others have', async
       const asked = { isDelivered: 'false', pageSize: 5 } as const
       let cursor: string | null = null
       const first = await readFor(async () => {
-        cursor = (await client.operate(pageDeliveries, asked)).data.nextCursor
+        cursor = (await client.operate('pageDeliveries', asked)).data.nextCursor
       })
       const second = await readFor(async () => {
-        const { list } = (await client.operate(pageDeliveries, { ...asked, cursor })).data
+        const { list } = (await client.operate('pageDeliveries', { ...asked, cursor })).data
         expect(list.map(({ appId }) => appId)).toEqual([0, 0, 0, 1, 1].map((number) => `other ${number}`))
       })
       const refused = await readFor(async () => {
-        const own = await client.call(pageRefusals, { sort: 'time', order: 'desc' }, { headers: developer })
+        const own = await client.call('pageRefusals', { sort: 'time', order: 'desc' }, { headers: developer })
         expect(own.data.list).toEqual([])
       })
       // The second application has 400.

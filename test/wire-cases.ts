@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import type { Socket } from 'node:net'
-import { createDevice, getDevice } from '../src/devices/contract.ts'
+import { createDevice } from '../src/devices/contract.ts'
 import type { Client } from './kit/client.ts'
 import { deviceBody, type TestApplication } from './kit/records.ts'
 
@@ -150,7 +150,7 @@ export async function expectAnswered(
   const answered = asked.filter(({ status, body }) => status === 200 && body.includes('deviceNo'))
   const carriedOut: string[] = []
   for (const deviceNo of serials) {
-    if ((await client.call(getDevice, { deviceNo }, { token })).code === 0) carriedOut.push(deviceNo)
+    if ((await client.call('getDevice', { deviceNo }, { token })).code === 0) carriedOut.push(deviceNo)
   }
   expect([name, answered.map(({ body }) => JSON.parse(body).data.deviceNo)]).toEqual([name, carriedOut])
   const given = asked.map(({ status }) => status)

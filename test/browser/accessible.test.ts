@@ -2,21 +2,8 @@ import { afterAll, describe, expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { saveBillingRule } from '../../src/billing-rules/contract.ts'
-import { createAct, getAct } from '../../src/bulk/acts/contract.ts'
-import { createImport, getImport, type ImportRecord } from '../../src/bulk/contract.ts'
+import { createImport, type ImportRecord } from '../../src/bulk/contract.ts'
 import { jobStatus } from '../../src/bulk/jobs/contract.ts'
-import { pageDeliveries } from '../../src/deliveries/contract.ts'
-import { createDevices } from '../../src/devices/contract.ts'
-import { importDeviceInventory } from '../../src/devices/inventory/contract.ts'
-import { saveDeviceModel } from '../../src/devices/models/contract.ts'
-import { savePlacement } from '../../src/devices/placement/contract.ts'
-import { reportDeviceState } from '../../src/devices/state/contract.ts'
-import { createOperatorKey } from '../../src/people/operators/contract.ts'
-import { saveView } from '../../src/people/views/contract.ts'
-import { saveRegion } from '../../src/regions/contract.ts'
-import { saveSite } from '../../src/sites/contract.ts'
-import { schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
 import { Client } from '../kit/client.ts'
 import { projectFolder } from '../kit/folders.ts'
 import { newPerson } from '../kit/people.ts'
@@ -47,7 +34,7 @@ async function prepare() {
   const thirdPartyConfig = { operatorName: 'Harbour Operator', callbackUrl: 'http://127.0.0.1:1/callback' }
   const { appId, token } = await newApplication(client, { appName, thirdPartyConfig })
   const as = { token }
-  const ruleOf = async (body: object) => (await client.call(saveBillingRule, body, as)).data.id
+  const ruleOf = async (body: object) => (await client.call('saveBillingRule', body, as)).data.id
   const day = [
     { startTime: '00:00:00', electricityPrice: '0.4', servicePrice: '0.3' },
     { startTime: '08:30:00', electricityPrice: '0.9', servicePrice: '0.4' },
@@ -56,39 +43,49 @@ async function prepare() {
   await ruleOf({ ruleName: 'Occupancy', ruleType: 3, freeMinutes: 15, unitMinutes: 30, unitPrice: '2', dailyCap: '40' })
   const siteName = 'Riverside park'
   const coordinates = '115.899918,28.676493'
-  const site = await client.call(saveSite, siteBody(appId, { siteName, coordinates, fastChargeBillRuleId: fast }), as)
+  const site = await client.call('saveSite', siteBody(appId, { siteName, coordinates, fastChargeBillRuleId: fast }), as)
   const [deviceNo, other] = [newSerial('GATE'), newSerial('GATE')]
   const devices = [deviceNo, other].map((serial) => {
     const { appId: _, ...device } = deviceBody(appId, { deviceNo: serial, deviceName: `Barrier ${serial}` })
     return device
   })
-  await client.call(createDevices, { devices }, as)
+  await client.call('createDevices', { devices }, as)
   // The second is refused, and in the log of refusals.
-  await client.call(createDevices, { devices: [{ ...devices[0], coordinates: 'nowhere', deviceNo: 'REFUSED-1' }] }, as)
-  await client.call(reportDeviceState, { deviceNo, status: 2, onlineStatus: 1, statusRemark: 'arm bent' }, as)
-  await client.call(savePlacement, { deviceNo, siteId: site.data.id, laneType: 3, laneName: 'East' }, as)
+  await client.call(
+    'createDevices',
+    { devices: [{ ...devices[0], coordinates: 'nowhere', deviceNo: 'REFUSED-1' }] },
+    as,
+  )
+  await client.call('reportDeviceState', { deviceNo, status: 2, onlineStatus: 1, statusRemark: 'arm bent' }, as)
+  await client.call('savePlacement', { deviceNo, siteId: site.data.id, laneType: 3, laneName: 'East' }, as)
   const effectiveTime = new Date(Date.now() + 86_400_000).toISOString().replace(/\.\d+/, '')
-  await client.call(schedulePriceChange, { billingRuleId: fast, periods: day.toReversed().slice(1), effectiveTime }, as)
+  await client.call(
+    'schedulePriceChange',
+    { billingRuleId: fast, periods: day.toReversed().slice(1), effectiveTime },
+    as,
+  )
 
   const query = new URLSearchParams({ kind: 'devices', appId })
   const body = 'deviceNo,deviceName,districtCode,coordinates\nIMPORTED 1,x,360102,nowhere\n'
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'text/csv' }
   const sent = await fetch(`${client.url}${createImport.path}?${query}`, { method: 'POST', headers, body })
   const job = ((await sent.json()) as { data: ImportRecord }).data
-  const isImported = async () => (await client.operate(getImport, { id: job.id })).data.status === jobStatus.done
+  const isImported = async () => (await client.operate('getImport', { id: job.id })).data.status === jobStatus.done
   expect(await becomesTrue(isImported)).toBe(true)
   const begun = { kind: 'devices', act: 'update', filter: { all: true }, set: { tag: 'lane 1' } } as const
-  const act = (await client.call(createAct, begun, as)).data
-  expect(await becomesTrue(async () => (await client.operate(getAct, { id: act.id })).data.status === 3)).toBe(true)
+  const act = (await client.call('createAct', begun, as)).data
+  expect(await becomesTrue(async () => (await client.operate('getAct', { id: act.id })).data.status === 3)).toBe(true)
 
   const serialPrefix = newSerial('MODEL')
-  await client.operate(saveDeviceModel, { serialPrefix, modelName: 'Lift gate 2' })
-  await client.operate(importDeviceInventory, { entries: [{ deviceNo: newSerial('STOCK'), modelName: 'Lift gate 2' }] })
-  await client.operate(saveRegion, { code: '360192', name: '新区' })
+  await client.operate('saveDeviceModel', { serialPrefix, modelName: 'Lift gate 2' })
+  await client.operate('importDeviceInventory', {
+    entries: [{ deviceNo: newSerial('STOCK'), modelName: 'Lift gate 2' }],
+  })
+  await client.operate('saveRegion', { code: '360192', name: '新区' })
   const person = await newPerson(client, 'viewer')
   const key = newSerial('key')
-  await client.operate(createOperatorKey, { name: key, role: 'viewer' })
-  const hasFailed = async () => (await client.operate(pageDeliveries, { appId })).data.list.some(({ error }) => error)
+  await client.operate('createOperatorKey', { name: key, role: 'viewer' })
+  const hasFailed = async () => (await client.operate('pageDeliveries', { appId })).data.list.some(({ error }) => error)
   expect(await becomesTrue(hasFailed)).toBe(true)
 
   const siteAt = `sites/${appId}/${site.data.id}`
@@ -228,7 +225,7 @@ describe.each(combinations)('what opens above a page, $language, $at', (combinat
     const visited = await visit(`/console/devices?appId=${appId}`, { role: 'admin', through, ...combination })
     const { page, headers } = visited
     await page.getByText(word('2 total', '共 2 条')).waitFor()
-    await through.call(saveView, { page: 'devices', name: 'Mine', query: `appId=${appId}` }, { headers })
+    await through.call('saveView', { page: 'devices', name: 'Mine', query: `appId=${appId}` }, { headers })
     const check = async (name: string) => {
       await isSound(visited, nameOf(name, combination))
       await page.keyboard.press('Escape')

@@ -1,6 +1,4 @@
 import { describe, expect } from 'bun:test'
-import { createOperatorKey, updateOperator } from '../../src/people/operators/contract.ts'
-import { createSession, getSession } from '../../src/people/sessions/contract.ts'
 import { newPassword, newPerson, signIn } from '../kit/people.ts'
 import { newSerial } from '../kit/records.ts'
 import {
@@ -18,9 +16,9 @@ async function giveKey(headers: { cookie: string }): Promise<string> {
   const name = newSerial('key')
   // The last admin who can sign in cannot be disabled.
   const [leaver] = [await newPerson(client, 'admin'), await newPerson(client, 'admin')]
-  await client.call(createOperatorKey, { name, role: 'admin' }, { headers: await signIn(client, leaver) })
-  const handOverTo = (await client.call(getSession, {}, { headers })).data.operatorId
-  const { code, text } = await client.operate(updateOperator, { id: leaver.id, status: 2, handOverTo })
+  await client.call('createOperatorKey', { name, role: 'admin' }, { headers: await signIn(client, leaver) })
+  const handOverTo = (await client.call('getSession', {}, { headers })).data.operatorId
+  const { code, text } = await client.operate('updateOperator', { id: leaver.id, status: 2, handOverTo })
   expect(code, text).toBe(0)
   return name
 }
@@ -49,12 +47,12 @@ describe('one’s account', () => {
     await page.getByRole('button', { name: /^End session of/ }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'End session', exact: true }).click()
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
-    expect((await client.call(getSession, {}, { headers: elsewhere })).code).toBe(10002)
+    expect((await client.call('getSession', {}, { headers: elsewhere })).code).toBe(10002)
 
     await page.getByLabel('Current password').fill(person.password)
     await page.getByRole('button', { name: 'Change password' }).click()
     await page.getByText('Password changed. Your other sessions were signed out.').waitFor()
-    expect((await client.call(createSession, { name: person.name, password: newer })).code).toBe(0)
+    expect((await client.call('createSession', { name: person.name, password: newer })).code).toBe(0)
     expect(visited.faults).toEqual([])
   })
 

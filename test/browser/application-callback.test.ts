@@ -1,6 +1,4 @@
 import { describe, expect } from 'bun:test'
-import { createApplication } from '../../src/applications/contract.ts'
-import { getThirdPartyConfig, saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
 import { newApplication } from '../kit/records.ts'
 import { browserTest, client, expectFramed, expectSound, longBrowserTest, newSerial, visit } from './support.ts'
 
@@ -12,7 +10,7 @@ const pageOf = (appId: string, tab = '') => `/console/applications/${appId}${tab
 describe('the callback of an application', () => {
   browserTest('is configured, tested, and given a new secret', async () => {
     const name = newName()
-    const created = await client.operate(createApplication, { appName: name })
+    const created = await client.operate('createApplication', { appName: name })
     const { appId } = created.data
     const visited = await visit(pageOf(appId, 'callback'), { role: 'operator' })
     const { page } = visited
@@ -26,7 +24,7 @@ describe('the callback of an application', () => {
     await page.getByLabel('Callback URL').fill('https://10.0.0.1/events')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('alert').getByText('Error 10001').waitFor()
-    expect((await client.operate(getThirdPartyConfig, { appId })).code).toBe(30003)
+    expect((await client.operate('getThirdPartyConfig', { appId })).code).toBe(30003)
     await page.getByLabel('Callback URL').fill(callbackUrl)
     // The field's error disappears when its value changes.
     await page.getByLabel('Callback URL').and(page.locator(':not([aria-invalid=true])')).waitFor()
@@ -41,7 +39,7 @@ describe('the callback of an application', () => {
     const secret = page.getByRole('dialog', { name: `Callback secret of ${name}` })
     await secret.getByText(/^whsec_/).waitFor()
     await secret.getByRole('button', { name: 'I’ve saved it' }).click()
-    expect((await client.operate(getThirdPartyConfig, { appId })).data).toMatchObject({
+    expect((await client.operate('getThirdPartyConfig', { appId })).data).toMatchObject({
       operatorName: 'Harbour Energy',
       operatorId: null,
       callbackUrl,
@@ -61,11 +59,16 @@ describe('the callback of an application', () => {
     // overwritten.
     await page.getByRole('button', { name: 'Edit' }).click()
     await page.getByLabel('Company name').fill('Harbour Energy Group')
-    await client.operate(saveThirdPartyConfig, { appId, operatorName: 'Harbour', operatorId: 'ABCDEFGHI', callbackUrl })
+    await client.operate('saveThirdPartyConfig', {
+      appId,
+      operatorName: 'Harbour',
+      operatorId: 'ABCDEFGHI',
+      callbackUrl,
+    })
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('button', { name: 'Keep mine and save' }).click()
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
-    const { data } = await client.operate(getThirdPartyConfig, { appId })
+    const { data } = await client.operate('getThirdPartyConfig', { appId })
     expect(data).toMatchObject({ operatorName: 'Harbour Energy Group', operatorId: 'ABCDEFGHI' })
     expect(data.callbackEvents.length).toBeGreaterThan(2)
     expect(visited.faults).toEqual([])
@@ -75,7 +78,7 @@ describe('the callback of an application', () => {
     const thirdPartyConfig = { operatorName: 'Harbour', callbackUrl: `${callbackUrl}?key=s3cret` }
     const { appId } = await newApplication(client, { thirdPartyConfig })
     const { page, faults } = await visit(pageOf(appId, 'callback'), { role: 'admin' })
-    const stored = async () => (await client.operate(getThirdPartyConfig, { appId })).data.callbackUrl
+    const stored = async () => (await client.operate('getThirdPartyConfig', { appId })).data.callbackUrl
     await page.getByText(`${callbackUrl}?…`).waitFor()
     expect(await page.getByText('s3cret').count()).toBe(0)
     const save = async (address: string) => {

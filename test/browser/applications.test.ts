@@ -1,8 +1,4 @@
 import { describe, expect } from 'bun:test'
-import { getApplication, pageApplications, rotateApplicationSecret } from '../../src/applications/contract.ts'
-import { getThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
-import { createDevice } from '../../src/devices/contract.ts'
-import { saveSite } from '../../src/sites/contract.ts'
 import { deviceBody, newApplication, newToken, siteBody } from '../kit/records.ts'
 import { browserTest, client, expectSound, longBrowserTest, newSerial, visit } from './support.ts'
 
@@ -10,7 +6,7 @@ import { browserTest, client, expectSound, longBrowserTest, newSerial, visit } f
 const callbackUrl = 'https://callbacks.forecourt-browser-test.net/events'
 const newName = () => newSerial('Partner')
 const pageOf = (appId: string) => `/console/applications/${appId}`
-const detail = async (appId: string) => (await client.operate(getApplication, { appId })).data
+const detail = async (appId: string) => (await client.operate('getApplication', { appId })).data
 
 describe('applications', () => {
   browserTest(
@@ -30,7 +26,7 @@ describe('applications', () => {
       // The faulty field is marked, and the entered values are still in the form.
       expect(await page.getByLabel('Callback URL').getAttribute('aria-invalid')).toBe('true')
       expect(await page.getByLabel('Company name').inputValue()).toBe('Harbour Energy')
-      expect((await client.operate(pageApplications, { appName: name })).data.list).toEqual([])
+      expect((await client.operate('pageApplications', { appName: name })).data.list).toEqual([])
       await page.getByLabel('Callback URL').fill(callbackUrl)
       await page.getByLabel('Callback URL').press('Enter')
       // At the end it shows a sheet for the integrator: address, id, secrets, guide, and commands with these values.
@@ -52,11 +48,11 @@ describe('applications', () => {
       await page.emulateMedia({ media: 'screen' })
       await sheet.getByRole('button', { name: 'I’ve saved it' }).click()
       await page.getByRole('heading', { level: 1, name }).waitFor()
-      const { list } = (await client.operate(pageApplications, { appName: name })).data
+      const { list } = (await client.operate('pageApplications', { appName: name })).data
       expect(list).toMatchObject([{ appName: name, rateLimitPerSecond: null, tokenLifetimeSeconds: 7200 }])
       const appId = list[0]?.appId ?? ''
       expect(await newToken(client, appId, secret)).not.toBe('')
-      expect((await client.operate(getThirdPartyConfig, { appId })).data).toMatchObject({
+      expect((await client.operate('getThirdPartyConfig', { appId })).data).toMatchObject({
         operatorName: 'Harbour Energy',
         operatorId: '123456789',
         callbackUrl,
@@ -80,8 +76,8 @@ describe('applications', () => {
     await main.getByRole('button', { name: 'Take offline' }).click()
     await dialog.getByRole('button', { name: 'Take offline' }).click()
     await main.getByRole('button', { name: 'Bring online' }).waitFor()
-    expect((await client.call(createDevice, deviceBody(appId), { token })).code).toBe(10006)
-    expect((await client.call(saveSite, siteBody(appId), { token })).code).toBe(0)
+    expect((await client.call('createDevice', deviceBody(appId), { token })).code).toBe(10006)
+    expect((await client.call('saveSite', siteBody(appId), { token })).code).toBe(0)
     await main.getByRole('button', { name: 'Bring online' }).click()
     await dialog.getByRole('button', { name: 'Bring online' }).click()
     await main.getByRole('button', { name: 'Take offline' }).waitFor()
@@ -113,7 +109,7 @@ describe('applications', () => {
     // Another rotation meanwhile: its old secret is not the one that the dialog named.
     await page.getByRole('button', { name: 'End now' }).click()
     await dialog.getByText(`stops working at ${overlapUntil}`).waitFor()
-    const second = await client.operate(rotateApplicationSecret, { appId, overlapSeconds: 7200 })
+    const second = await client.operate('rotateApplicationSecret', { appId, overlapSeconds: 7200 })
     await dialog.getByRole('button', { name: 'End now' }).click()
     await dialog.getByRole('alert').getByText('Error 10009').waitFor()
     expect((await detail(appId)).overlapUntil).toBe(second.data.overlapUntil)

@@ -1,6 +1,4 @@
 import { describe, expect } from 'bun:test'
-import { changePassword, createOperator, setUpOperator, updateOperator } from '../../src/people/operators/contract.ts'
-import { saveTotp } from '../../src/people/second-factor/contract.ts'
 import { codeOf, cookieOf, earlyInStep, newPassword, startedSecret } from '../kit/people.ts'
 import { newSerial } from '../kit/records.ts'
 import { browserTest, client, expectSoundInBothShades, visit } from './support.ts'
@@ -8,17 +6,17 @@ import { browserTest, client, expectSoundInBothShades, visit } from './support.t
 /** An account that its owner set up, with a second factor and another password, before an admin changed it. */
 async function changedAccount() {
   const name = newSerial('person')
-  const made = await client.operate(createOperator, { name, role: 'viewer' })
+  const made = await client.operate('createOperator', { name, role: 'viewer' })
   const [password, newer] = [newPassword(), newPassword()]
   const setUpToken = String(made.data.setUpPath).split('#')[1] ?? ''
-  const headers = { cookie: cookieOf(await client.call(setUpOperator, { setUpToken, password })) }
+  const headers = { cookie: cookieOf(await client.call('setUpOperator', { setUpToken, password })) }
   const secret = await startedSecret(client, headers)
   await earlyInStep()
-  await client.call(saveTotp, { code: codeOf(secret) }, { headers })
-  await client.call(changePassword, { password, newPassword: newer }, { headers })
+  await client.call('saveTotp', { code: codeOf(secret) }, { headers })
+  await client.call('changePassword', { password, newPassword: newer }, { headers })
   const { id } = made.data
-  await client.operate(updateOperator, { id, role: 'operator' })
-  await client.operate(updateOperator, { id, status: 2 })
+  await client.operate('updateOperator', { id, role: 'operator' })
+  await client.operate('updateOperator', { id, status: 2 })
   return { id, name }
 }
 

@@ -1,7 +1,5 @@
 import { describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { getBillingRule, pageBillingRules, saveBillingRule } from '../../src/billing-rules/contract.ts'
-import { saveSite } from '../../src/sites/contract.ts'
 import { newApplication, siteBody, type TestApplication } from '../kit/records.ts'
 import {
   browserTest,
@@ -24,7 +22,7 @@ const periods = [
 ]
 
 async function newRule({ appId }: TestApplication, members: Record<string, unknown> = {}) {
-  const made = await client.operate(saveBillingRule, {
+  const made = await client.operate('saveBillingRule', {
     appId,
     ruleName: 'Fast by day',
     ruleType: 1,
@@ -35,9 +33,9 @@ async function newRule({ appId }: TestApplication, members: Record<string, unkno
   return made.data
 }
 
-const rulesOf = async ({ appId }: TestApplication) => (await client.operate(pageBillingRules, { appId })).data.list
+const rulesOf = async ({ appId }: TestApplication) => (await client.operate('pageBillingRules', { appId })).data.list
 const readRule = async ({ appId, id }: { appId: string; id: number }) =>
-  (await client.operate(getBillingRule, { appId, id })).data
+  (await client.operate('getBillingRule', { appId, id })).data
 
 const pageOf = ({ appId, id }: { appId: string; id: number }) => `/console/billing-rules/${appId}/${id}`
 
@@ -165,7 +163,7 @@ describe('billing rules', () => {
     const app = await newApplication(client)
     const used = await newRule(app, { ruleName: 'Used' })
     const unused = await newRule(app, { ruleName: 'Unused' })
-    await client.operate(saveSite, siteBody(app.appId, { fastChargeBillRuleId: used.id }))
+    await client.operate('saveSite', siteBody(app.appId, { fastChargeBillRuleId: used.id }))
     const { page } = await visit(pageOf(used), {
       role: 'developer',
       appIds: [app.appId],

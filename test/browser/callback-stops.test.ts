@@ -1,6 +1,4 @@
 import { afterAll, expect } from 'bun:test'
-import { saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
-import { getCallbackHealth } from '../../src/deliveries/health/contract.ts'
 import { CallbackBed } from '../faults/callback-bed.ts'
 import { type Answer, answerWith } from '../kit/receiver.ts'
 import { becomes } from '../kit/waits.ts'
@@ -19,7 +17,7 @@ longBrowserTest('events of a stopped callback are told on its page and in the li
   const answer: Answer = (received, response, socket) => answerWith(isGone ? 410 : 200)(received, response, socket)
   const app = await bed.newEndpoint(answer)
   const { appId, token } = app
-  const health = async () => (await client.call(getCallbackHealth, { appId }, { token })).data
+  const health = async () => (await client.call('getCallbackHealth', { appId }, { token })).data
   isGone = true
   await bed.createDeviceOf(app)
   expect(await becomes('stopped', async () => (await health()).state)).toBe('stopped')
@@ -35,7 +33,7 @@ longBrowserTest('events of a stopped callback are told on its page and in the li
 
   isGone = false
   const callbackUrl = receiver.url(app.path, answer)
-  await client.call(saveThirdPartyConfig, { appId, operatorName: 'Operator', callbackUrl }, { token })
+  await client.call('saveThirdPartyConfig', { appId, operatorName: 'Operator', callbackUrl }, { token })
   expect(await becomes('delivering', async () => (await health()).state)).toBe('delivering')
   await page.reload()
   await page.getByText(sentence).waitFor()

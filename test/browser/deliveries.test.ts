@@ -1,7 +1,4 @@
 import { describe, expect } from 'bun:test'
-import { saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
-import { pageDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
-import { saveSite } from '../../src/sites/contract.ts'
 import { newApplication, siteBody, type TestApplication } from '../kit/records.ts'
 import { Hand } from './hand.ts'
 import { browserTest, client, expectFramed, expectSoundInBothShades, longBrowserTest, visit } from './support.ts'
@@ -15,11 +12,11 @@ const callbackUrl = 'https://callbacks.forecourt-browser-test.net/events'
 async function withDeliveries(sites = 2): Promise<TestApplication> {
   const app = await newApplication(client, { thirdPartyConfig: { operatorName: 'Test operator', callbackUrl } })
   for (let index = 0; index < sites; index++) {
-    await client.call(saveSite, siteBody(app.appId, { siteName: `Site ${index}` }), { token: app.token })
+    await client.call('saveSite', siteBody(app.appId, { siteName: `Site ${index}` }), { token: app.token })
   }
-  await client.call(testDelivery, {}, { token: app.token })
+  await client.call('testDelivery', {}, { token: app.token })
   const isThere = async () => {
-    const { list } = (await client.call(pageDeliveries, {}, { token: app.token })).data
+    const { list } = (await client.call('pageDeliveries', {}, { token: app.token })).data
     return list.filter(({ attempts }) => attempts > 0).length >= sites + 1
   }
   for (let tries = 0; tries < 100 && !(await isThere()); tries++) await Bun.sleep(100)
@@ -27,7 +24,7 @@ async function withDeliveries(sites = 2): Promise<TestApplication> {
 }
 
 const deliveries = async (appId: string, filter: Record<string, string> = {}) =>
-  (await client.operate(pageDeliveries, { appId, ...filter })).data.list
+  (await client.operate('pageDeliveries', { appId, ...filter })).data.list
 
 const address = (appId: string, rest = '') => `/console/deliveries?appId=${appId}${rest}`
 
@@ -128,7 +125,7 @@ describe('deliveries', () => {
     'are no longer sent once the callback is taken away, which stops a selection at the first',
     async () => {
       const { appId, token } = await withDeliveries()
-      await client.call(saveThirdPartyConfig, { operatorName: 'Test operator' }, { token })
+      await client.call('saveThirdPartyConfig', { operatorName: 'Test operator' }, { token })
       const before = await deliveries(appId)
       const { page, faults } = await visit(address(appId), { role: 'admin' })
       await page.getByRole('checkbox', { name: 'Select all' }).check()

@@ -1,8 +1,4 @@
 import { describe, expect } from 'bun:test'
-import { pageApplications } from '../../src/applications/contract.ts'
-import { updateDevice } from '../../src/devices/contract.ts'
-import { getDeviceHistory, unbindDevice } from '../../src/devices/ownership/contract.ts'
-import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { newApplication } from '../kit/records.ts'
 import { Hand } from './hand.ts'
 import { look, newDevice } from './records.ts'
@@ -23,7 +19,7 @@ describe('list of devices', () => {
     const east = await newDevice(app, { deviceName: 'East gate' })
     const west = await newDevice(app, { deviceName: 'West gate' })
     const state = { deviceNo: east.deviceNo, onlineStatus: 1, runStatus: 1, batteryStatus: 2, batteryEnergy: '87%' }
-    await client.call(reportDeviceState, state, { token: app.token })
+    await client.call('reportDeviceState', state, { token: app.token })
     const visited = await visit(`/console/devices?appId=${app.appId}`, { role: 'viewer' })
     const { page } = visited
     const row = page.getByRole('row', { name: /East gate/ })
@@ -52,7 +48,7 @@ describe('list of devices', () => {
     const held = await newDevice(app, { deviceName: 'Held gate' })
     const free = await newDevice(app)
     const reason = 'Taken down for repair'
-    await client.call(unbindDevice, { deviceNo: free.deviceNo, reason }, { token: app.token })
+    await client.call('unbindDevice', { deviceNo: free.deviceNo, reason }, { token: app.token })
     const visited = await visit('/console/devices', { role: 'viewer' })
     const { page } = visited
     const find = async (deviceNo: string) => {
@@ -90,7 +86,7 @@ describe('the edit of a device', () => {
     await page.getByLabel('Tag').fill('')
     await expectFramed(visited, `Edit ${deviceNo}`)
     const theirs = { appId: app.appId, deviceNo, deviceName: 'Their name', detailAddress: 'Their street' }
-    await client.operate(updateDevice, theirs)
+    await client.operate('updateDevice', theirs)
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('alert').getByText('Someone else updated this after you opened it.').waitFor()
     expect((await look(app.appId, deviceNo)).data.deviceName).toBe('Their name')
@@ -112,7 +108,7 @@ describe('the page of a device', () => {
     const { page } = visited
     const dialog = page.getByRole('dialog')
     await page.getByRole('button', { name: 'Transfer' }).click()
-    const { data } = await client.operate(pageApplications, { appName: 'target-' })
+    const { data } = await client.operate('pageApplications', { appName: 'target-' })
     const { appName = '' } = data.list.find(({ appId }) => appId === target.appId) ?? {}
     await dialog.getByRole('combobox', { name: 'Application' }).fill(appName)
     await page.locator('.ant-select-item-option').filter({ hasText: appName }).click()
@@ -152,7 +148,7 @@ describe('the page of a device', () => {
     await dialog.getByLabel(`Type ${deviceNo} to confirm`).fill(deviceNo)
     await page.keyboard.press('Enter')
     await page.waitForURL(`**/console/devices?appId=${app.appId}`)
-    const history = await client.operate(getDeviceHistory, { deviceNo })
+    const history = await client.operate('getDeviceHistory', { deviceNo })
     expect(history.data.list[0]).toMatchObject({ appId: app.appId, reason: 'Lost contract' })
   })
 })

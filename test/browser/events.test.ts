@@ -1,9 +1,4 @@
 import { describe, expect } from 'bun:test'
-import { updateApplication } from '../../src/applications/contract.ts'
-import { createDevice } from '../../src/devices/contract.ts'
-import { reportDeviceState } from '../../src/devices/state/contract.ts'
-import { createOperatorKey, deleteOperator, updateOperator } from '../../src/people/operators/contract.ts'
-import { saveSite, updateSite } from '../../src/sites/contract.ts'
 import { newPerson, signIn } from '../kit/people.ts'
 import { deviceBody, newApplication, newSerial, siteBody } from '../kit/records.ts'
 import {
@@ -22,10 +17,10 @@ async function eventful() {
   const app = await newApplication(client)
   const { appId, token } = app
   const device = deviceBody(appId)
-  await client.call(createDevice, device, { token })
-  await client.call(reportDeviceState, { deviceNo: device.deviceNo, status: 2, statusRemark: 'arm bent' }, { token })
-  const site = await client.call(saveSite, siteBody(appId), { token })
-  await client.call(updateSite, { id: site.data.id, contacts: 'Li Lei' }, { token })
+  await client.call('createDevice', device, { token })
+  await client.call('reportDeviceState', { deviceNo: device.deviceNo, status: 2, statusRemark: 'arm bent' }, { token })
+  const site = await client.call('saveSite', siteBody(appId), { token })
+  await client.call('updateSite', { id: site.data.id, contacts: 'Li Lei' }, { token })
   return { ...app, deviceNo: device.deviceNo, siteId: site.data.id }
 }
 
@@ -70,10 +65,10 @@ describe('events', () => {
     const person = await newPerson(client, 'operator')
     const headers = await signIn(client, person)
     const keyName = newSerial('robot')
-    const made = await client.operate(createOperatorKey, { name: keyName, role: 'operator' })
+    const made = await client.operate('createOperatorKey', { name: keyName, role: 'operator' })
     const { appId } = await newApplication(client)
     const rename = (appName: string, as: { headers: { cookie: string } } | { token: string }) =>
-      client.call(updateApplication, { appId, appName }, as)
+      client.call('updateApplication', { appId, appName }, as)
     await rename('by a person', { headers })
     await rename('by a key', { token: String(made.data.operatorKey) })
     const visited = await visit('/console/events', { role: 'admin' })
@@ -98,7 +93,7 @@ describe('events', () => {
 
     // Under the new name the same account is meant: what it did before stays.
     const renamed = newSerial('renamed')
-    await client.operate(updateOperator, { id: person.id, name: renamed })
+    await client.operate('updateOperator', { id: person.id, name: renamed })
     await rename('by a renamed person', { headers })
     await page.reload()
     await changes.nth(1).waitFor()
@@ -116,7 +111,7 @@ describe('events', () => {
     await page.keyboard.press('Escape')
 
     // An account that is gone keeps its events, and has an id left.
-    await client.operate(deleteOperator, { id: person.id })
+    await client.operate('deleteOperator', { id: person.id })
     await page.goto(`${client.url}/console/events?actor=operator%3A&actorId=${person.id}`)
     await changes.nth(1).waitFor()
     await chosen.getByText(`Person #${person.id}`).waitFor()

@@ -1,12 +1,4 @@
 import { expect } from 'bun:test'
-import { updateApplication } from '../../src/applications/contract.ts'
-import { createDevice } from '../../src/devices/contract.ts'
-import { saveDeviceModel } from '../../src/devices/models/contract.ts'
-import { removePlacement, savePlacement } from '../../src/devices/placement/contract.ts'
-import { reportDeviceState } from '../../src/devices/state/contract.ts'
-import { createOperator, createOperatorKey } from '../../src/people/operators/contract.ts'
-import { getSession } from '../../src/people/sessions/contract.ts'
-import { schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
 import { newPassword, signIn } from '../kit/people.ts'
 import { deviceBody, newApplication } from '../kit/records.ts'
 import { isLong } from '../kit/scale.ts'
@@ -24,10 +16,10 @@ browserTest(
     const deviceNo = newSerial('<img/src=x/onerror=alert(1)>')
     const serialPrefix = newSerial('<b>')
     const kind = { deviceType: text(14), deviceTypeName: text(15) }
-    await client.operate(saveDeviceModel, { serialPrefix, modelName: text(3), ...kind })
+    await client.operate('saveDeviceModel', { serialPrefix, modelName: text(3), ...kind })
     const members = { deviceNo, deviceName: text(4), tag: text(5), detailAddress: text(6) }
-    expect((await client.call(createDevice, deviceBody(appId, members), { token })).code).toBe(0)
-    expect((await client.call(reportDeviceState, { deviceNo, statusRemark: text(7) }, { token })).code).toBe(0)
+    expect((await client.call('createDevice', deviceBody(appId, members), { token })).code).toBe(0)
+    expect((await client.call('reportDeviceState', { deviceNo, statusRemark: text(7) }, { token })).code).toBe(0)
     const rule = await newRule(app, 3, text(8))
     const site = await newSite(app, {
       siteName: text(9),
@@ -35,26 +27,26 @@ browserTest(
       sitePictureUrl: 'javascript:document.title="run"',
       occupancyBillRuleId: rule,
     })
-    expect((await client.operate(updateApplication, { appId, appName: text(11) })).code).toBe(0)
+    expect((await client.operate('updateApplication', { appId, appName: text(11) })).code).toBe(0)
     const lane = { laneType: 3, laneName: text(16) }
     const placement = { deviceNo, siteId: site.id, ...lane }
-    expect((await client.call(savePlacement, placement, { token })).code).toBe(0)
-    expect((await client.call(removePlacement, { deviceNo, reason: text(18) }, { token })).code).toBe(0)
-    expect((await client.call(savePlacement, placement, { token })).code).toBe(0)
+    expect((await client.call('savePlacement', placement, { token })).code).toBe(0)
+    expect((await client.call('removePlacement', { deviceNo, reason: text(18) }, { token })).code).toBe(0)
+    expect((await client.call('savePlacement', placement, { token })).code).toBe(0)
 
     // A person, who owns a key and schedules prices.
     const person = { id: 0, name: newSerial('<img/src=x/onerror=alert(1)>').padEnd(64, 'W'), password: newPassword() }
-    const { code, data: account } = await client.operate(createOperator, { ...person, role: 'admin' })
+    const { code, data: account } = await client.operate('createOperator', { ...person, role: 'admin' })
     expect(code).toBe(0)
     const headers = await signIn(client, person)
     const keyName = newSerial('<img/src=x/onerror=alert(1)>').padEnd(64, 'W')
-    const { data: key } = await client.call(createOperatorKey, { name: keyName, role: 'viewer' }, { headers })
+    const { data: key } = await client.call('createOperatorKey', { name: keyName, role: 'viewer' }, { headers })
     // Used, so that the list of keys shows every time that it can.
-    expect((await client.call(getSession, {}, { token: String(key.operatorKey) })).code).toBe(0)
+    expect((await client.call('getSession', {}, { token: String(key.operatorKey) })).code).toBe(0)
     const effectiveTime = new Date(Date.now() + 86_400_000).toISOString().replace(/\.\d+/, '')
     const terms = { appId, billingRuleId: rule, effectiveTime, freeMinutes: 0, unitMinutes: 10, unitPrice: '2' }
     const change = { ...terms, reason: text(17) }
-    expect((await client.call(schedulePriceChange, change, { headers })).code).toBe(0)
+    expect((await client.call('schedulePriceChange', change, { headers })).code).toBe(0)
 
     const { page, faults } = await visit('/console', { role: 'admin' })
     const dialogs: string[] = []

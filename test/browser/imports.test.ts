@@ -4,9 +4,6 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { createExport, createImport } from '../../src/bulk/contract.ts'
-import { createDevice, createDevices, pageDevices } from '../../src/devices/contract.ts'
-import { savePlacement } from '../../src/devices/placement/contract.ts'
-import { getSite, saveSite } from '../../src/sites/contract.ts'
 import { newDataDir } from '../kit/folders.ts'
 import { deviceBody, newApplication, siteBody, type TestApplication } from '../kit/records.ts'
 import { newDevice, newRule, newSite } from './records.ts'
@@ -79,7 +76,7 @@ browserTest('a file is checked, tried, imported, and tells what became of each r
   const [first, known, third] = [newSerial(), newSerial(), newSerial()]
   const there = deviceBody(app.appId, { deviceNo: known, deviceName: '西门', tag: null, detailAddress: null })
   const { appId: _, ...device } = there
-  await client.operate(createDevices, { appId: app.appId, devices: [device] })
+  await client.operate('createDevices', { appId: app.appId, devices: [device] })
   const rows = (name: string) =>
     gb18030(
       [
@@ -113,7 +110,7 @@ browserTest('a file is checked, tried, imported, and tells what became of each r
   await page.getByText('Dry run: nothing was written.').waitFor()
   await page.getByTestId('figure-Would be created').getByText('1', { exact: true }).waitFor()
   await page.getByTestId('figure-Would be refused').getByText('1', { exact: true }).waitFor()
-  expect((await client.operate(pageDevices, { appId: app.appId })).data.total).toBe(1)
+  expect((await client.operate('pageDevices', { appId: app.appId })).data.total).toBe(1)
 
   await page.getByRole('link', { name: 'Import now' }).click()
   // The chosen file and the result of its check are still shown.
@@ -148,7 +145,7 @@ browserTest('a file is checked, tried, imported, and tells what became of each r
   expect(sheet).toContain(`2,${first},created,0,success\r\n3,${known},existing,0,success\r\n4,${third},refused,10001,`)
   await page.getByRole('link', { name: first }).click()
   await page.getByRole('heading', { level: 1, name: '东门' }).waitFor()
-  const { data } = await client.operate(pageDevices, { appId: app.appId, deviceNo: first })
+  const { data } = await client.operate('pageDevices', { appId: app.appId, deviceNo: first })
   expect(data.list).toMatchObject([{ deviceName: '东门', tag: '三' }])
 
   await leadTo(page, `/console/imports?appId=${app.appId}`)
@@ -193,7 +190,7 @@ longBrowserTest('a foreign column is left out; refused rows are downloaded, corr
   await page.getByRole('button', { name: 'Import', exact: true }).click()
   await page.getByText('Done', { exact: true }).waitFor()
   await page.getByTestId('figure-Created').getByText('1', { exact: true }).waitFor()
-  const { data } = await client.operate(pageDevices, { appId: app.appId, deviceNo: bad })
+  const { data } = await client.operate('pageDevices', { appId: app.appId, deviceNo: bad })
   expect(data.list).toMatchObject([{ deviceName: '东门' }])
   expect(visited.faults).toEqual([])
 })
@@ -260,9 +257,9 @@ longBrowserTest('an exported file of each kind is changed and sent back, as it i
   const app = await newApplication(client)
   const { appId, token } = app
   const device = deviceBody(appId, { deviceName: 'Gate' })
-  await client.call(createDevice, device, { token })
-  const { data: site } = await client.call(saveSite, siteBody(appId, { siteName: 'Park' }), { token })
-  await client.call(savePlacement, { deviceNo: device.deviceNo, siteId: site.id, laneType: 1 }, { token })
+  await client.call('createDevice', device, { token })
+  const { data: site } = await client.call('saveSite', siteBody(appId, { siteName: 'Park' }), { token })
+  await client.call('savePlacement', { deviceNo: device.deviceNo, siteId: site.id, laneType: 1 }, { token })
   const visited = await visit('/console', { role: 'operator' })
   const { page } = visited
   const words = { devices: ['Gate', 'Barrier'], sites: ['Park', 'Garden'], placements: ['2', '2'] }
@@ -282,7 +279,7 @@ longBrowserTest('an exported file of each kind is changed and sent back, as it i
       .waitFor()
     await page.getByTestId('figure-Refused').getByText('0', { exact: true }).waitFor()
   }
-  expect((await client.call(getSite, { appId, id: site.id }, { token })).data.siteName).toBe('Garden')
+  expect((await client.call('getSite', { appId, id: site.id }, { token })).data.siteName).toBe('Garden')
   expect(visited.faults).toEqual([])
 })
 

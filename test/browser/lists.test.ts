@@ -1,10 +1,5 @@
 import { describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { pageDeliveries } from '../../src/deliveries/contract.ts'
-import { createDevice } from '../../src/devices/contract.ts'
-import { savePlacement } from '../../src/devices/placement/contract.ts'
-import { reportDeviceState } from '../../src/devices/state/contract.ts'
-import { saveSite, saveSites, updateSite } from '../../src/sites/contract.ts'
 import { newPerson } from '../kit/people.ts'
 import { deviceBody, newApplication, siteBody, type TestApplication } from '../kit/records.ts'
 import { newDevices, newSite } from './records.ts'
@@ -35,7 +30,7 @@ async function manyRows(): Promise<TestApplication> {
   const { appId, token } = app
   const serials = await newDevices(app, 30)
   for (const deviceNo of serials.slice(0, 3)) {
-    await client.call(reportDeviceState, { deviceNo, status: 2, runStatus: 2, onlineStatus: 1 }, { token })
+    await client.call('reportDeviceState', { deviceNo, status: 2, runStatus: 2, onlineStatus: 1 }, { token })
   }
   const sites = Array.from({ length: 24 }, (_, index) => {
     const { appId: owner, ...site } = siteBody(appId, {
@@ -43,14 +38,14 @@ async function manyRows(): Promise<TestApplication> {
     })
     return site
   })
-  await client.operate(saveSites, { appId, sites })
-  const { data } = await client.call(saveSite, siteBody(appId, { siteName: 'Last' }), { token })
-  await client.call(updateSite, { id: data.id, contacts: 'Li Lei' }, { token })
+  await client.operate('saveSites', { appId, sites })
+  const { data } = await client.call('saveSite', siteBody(appId, { siteName: 'Last' }), { token })
+  await client.call('updateSite', { id: data.id, contacts: 'Li Lei' }, { token })
   // Refusals: of a serial number that exists, and of a field.
   for (const deviceNo of serials.slice(0, 12))
-    await client.call(createDevice, deviceBody(appId, { deviceNo }), { token })
-  await client.call(createDevice, deviceBody(appId, { deviceNo: 'REFUSED-1', deviceName: '' }), { token })
-  const sent = async () => (await client.operate(pageDeliveries, { appId })).data.total
+    await client.call('createDevice', deviceBody(appId, { deviceNo }), { token })
+  await client.call('createDevice', deviceBody(appId, { deviceNo: 'REFUSED-1', deviceName: '' }), { token })
+  const sent = async () => (await client.operate('pageDeliveries', { appId })).data.total
   // Nothing answers, so that only the first are tried.
   for (let tries = 0; tries < 100 && (await sent()) < 4; tries++) await Bun.sleep(100)
   expect(await sent()).toBeGreaterThanOrEqual(4)
@@ -98,7 +93,7 @@ describe('a list', () => {
       const app = await newApplication(client)
       const [first = ''] = await newDevices(app, 45)
       const site = await newSite(app, { siteName: 'Riverside park' })
-      await client.call(savePlacement, { deviceNo: first, siteId: site.id, laneType: 1 }, { token: app.token })
+      await client.call('savePlacement', { deviceNo: first, siteId: site.id, laneType: 1 }, { token: app.token })
       const visited = await visit(`/console/devices?appId=${app.appId}`, { role: 'operator' })
       const { page } = visited
       const asked: string[] = []

@@ -1,7 +1,6 @@
 import { expect } from 'bun:test'
 import type { Page, Request } from 'playwright-core'
-import { pageDevices, updateDevice } from '../../src/devices/contract.ts'
-import { reportDeviceState } from '../../src/devices/state/contract.ts'
+import { pageDevices } from '../../src/devices/contract.ts'
 import { streamEvents } from '../../src/events/contract.ts'
 import { newApplication, type TestApplication } from '../kit/records.ts'
 import { becomesTrue, sleep } from '../kit/waits.ts'
@@ -34,7 +33,7 @@ async function newDevicesInTurn(app: TestApplication, count: number, prefix: str
 }
 
 const report = ({ token }: TestApplication, deviceNo: string, state: object) =>
-  client.call(reportDeviceState, { deviceNo, ...state }, { token })
+  client.call('reportDeviceState', { deviceNo, ...state }, { token })
 
 /** The names in the order of the rows. */
 const names = (page: Page) => page.locator('main tbody tr td[data-title]').allInnerTexts()
@@ -104,7 +103,7 @@ browserTest('rows change in place, and new ones wait behind a button or join at 
   const asked = count(pageDevices.path)
   const from = performance.now()
   for (let change = 0; change < 15; change++) {
-    await client.call(updateDevice, { deviceNo: serials[25], deviceName: `Gate ${change}` }, { token: app.token })
+    await client.call('updateDevice', { deviceNo: serials[25], deviceName: `Gate ${change}` }, { token: app.token })
     await sleep(70)
   }
   await sleep(1_100)
@@ -122,7 +121,7 @@ longBrowserTest('a device’s page follows its events; a hidden tab gives its st
   await page.goto(new URL(`/console/devices/${app.appId}/${deviceNo}`, page.url()).href)
   await page.getByRole('heading', { level: 1, name: 'Shown gate' }).waitFor()
   expect(await becomesTrue(() => streams.size === 1, 5_000)).toBe(true)
-  await client.call(updateDevice, { deviceNo, deviceName: 'Renamed gate' }, { token: app.token })
+  await client.call('updateDevice', { deviceNo, deviceName: 'Renamed gate' }, { token: app.token })
   await page.getByRole('heading', { level: 1, name: 'Renamed gate' }).waitFor({ timeout: 3_000 })
 
   const show = (isHidden: boolean) =>
@@ -139,7 +138,7 @@ longBrowserTest('a device’s page follows its events; a hidden tab gives its st
   expect(streams.size).toBe(1)
   await page.clock.fastForward('00:12')
   expect(await becomesTrue(() => streams.size === 0, 5_000)).toBe(true)
-  await client.call(updateDevice, { deviceNo, deviceName: 'Gate of later' }, { token: app.token })
+  await client.call('updateDevice', { deviceNo, deviceName: 'Gate of later' }, { token: app.token })
   await sleep(500)
   await show(false)
   await page.getByRole('heading', { level: 1, name: 'Gate of later' }).waitFor({ timeout: 5_000 })

@@ -1,8 +1,4 @@
 import { describe, expect } from 'bun:test'
-import { getAct, pageActs } from '../../src/bulk/acts/contract.ts'
-import { pageDevices } from '../../src/devices/contract.ts'
-import { reportDeviceStates } from '../../src/devices/state/contract.ts'
-import { pageSites } from '../../src/sites/contract.ts'
 import { newApplication } from '../kit/records.ts'
 import { Hand } from './hand.ts'
 import { newDevices, newRule, newSite } from './records.ts'
@@ -39,12 +35,12 @@ describe('acts on everything that matches', () => {
       await page.getByText('No devices yet.').or(page.getByText('No results match these filters.')).waitFor()
       await hand.click(dialog.getByRole('button', { name: 'Close' }).last())
       expect(hand.clicks + hand.fields).toBeLessThanOrEqual(12)
-      const left = await client.operate(pageDevices, { appId: app.appId })
-      const moved = await client.operate(pageDevices, { appId: target.appId })
+      const left = await client.operate('pageDevices', { appId: app.appId })
+      const moved = await client.operate('pageDevices', { appId: target.appId })
       expect([left.data.total, moved.data.total]).toEqual([0, 2_000])
 
       // The count was a dry run, of which nothing is kept.
-      const { data: acts } = await client.operate(pageActs, { appId: app.appId })
+      const { data: acts } = await client.operate('pageActs', { appId: app.appId })
       expect(acts.list.map(({ dryRun, done }) => [dryRun, done])).toEqual([[false, 2_000]])
       await page.goto(`${client.url}/console/acts?appId=${app.appId}`)
       await page.getByRole('link', { name: 'Transfer devices' }).first().click()
@@ -66,7 +62,7 @@ describe('acts on everything that matches', () => {
     await newDevices(app, 1)
     await dialog.getByRole('button', { name: 'Apply to 3' }).click()
     await dialog.getByText('70004').waitFor()
-    expect((await client.operate(pageDevices, { appId: app.appId })).data.total).toBe(4)
+    expect((await client.operate('pageDevices', { appId: app.appId })).data.total).toBe(4)
     // The rows must be counted again before the act can be sent again.
     expect(await dialog.getByRole('button', { name: /^Apply to/ }).count()).toBe(0)
   })
@@ -85,10 +81,10 @@ describe('acts on everything that matches', () => {
     await dialog.getByText('2 of 2').waitFor()
     // The button that had the focus is gone; Enter and Escape go on in the dialog.
     expect(await dialog.evaluate((element) => element.contains(document.activeElement))).toBe(true)
-    const sites = (await client.operate(pageSites, { appId: app.appId })).data.list
+    const sites = (await client.operate('pageSites', { appId: app.appId })).data.list
     expect(sites.map(({ fastChargeBillRuleId }) => fastChargeBillRuleId)).toEqual([rule, rule])
-    const [act] = (await client.operate(pageActs, { appId: app.appId })).data.list
-    expect((await client.operate(getAct, { id: act?.id ?? 0 })).data).toMatchObject({
+    const [act] = (await client.operate('pageActs', { appId: app.appId })).data.list
+    expect((await client.operate('getAct', { id: act?.id ?? 0 })).data).toMatchObject({
       set: { fastChargeBillRuleId: rule },
       filter: { all: true },
     })
@@ -103,7 +99,7 @@ describe('last reports', () => {
     const [silent = '', heard = ''] = await newDevices(app, 2, { provinceCode: '360000', cityCode: '360700' })
     const yesterday = new Date(Date.now() - 30 * 3600_000).toISOString()
     const reports = [{ deviceNo: silent, reportTime: yesterday }, { deviceNo: heard }]
-    await client.call(reportDeviceStates, { appId: app.appId, reports }, { token: app.token })
+    await client.call('reportDeviceStates', { appId: app.appId, reports }, { token: app.token })
     const visited = await visit('/console/account', { role: 'viewer' })
     const { page } = visited
     const hand = new Hand(page)

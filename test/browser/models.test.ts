@@ -1,6 +1,4 @@
 import { describe, expect } from 'bun:test'
-import { pageDeviceInventory } from '../../src/devices/inventory/contract.ts'
-import { pageDeviceModels, saveDeviceModel } from '../../src/devices/models/contract.ts'
 import { browserTest, client, expectSound, longBrowserTest, newSerial, visit } from './support.ts'
 
 const title = 'Models and inventory'
@@ -8,13 +6,13 @@ const title = 'Models and inventory'
 /** Creates a device model for one test, through the API. */
 async function newModel(members: Record<string, unknown> = {}) {
   const model = { serialPrefix: newSerial('PRE'), modelName: newSerial('Gate'), ...members }
-  expect((await client.operate(saveDeviceModel, model)).code).toBe(0)
+  expect((await client.operate('saveDeviceModel', model)).code).toBe(0)
   return model
 }
 
 const modelsOf = async (serialPrefix: string) =>
-  (await client.operate(pageDeviceModels, { serialPrefix })).data.list.map(({ modelName }) => modelName)
-const inventoryOf = async (deviceNo: string) => (await client.operate(pageDeviceInventory, { deviceNo })).data.list
+  (await client.operate('pageDeviceModels', { serialPrefix })).data.list.map(({ modelName }) => modelName)
+const inventoryOf = async (deviceNo: string) => (await client.operate('pageDeviceInventory', { deviceNo })).data.list
 
 const dot =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='

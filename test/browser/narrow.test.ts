@@ -1,7 +1,6 @@
 import { describe, expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createDevice } from '../../src/devices/contract.ts'
 import { deviceBody, newApplication, newSerial } from '../kit/records.ts'
 import { newRule, newSite } from './records.ts'
 import { client, longBrowserTest, picture, visit, whatIsWider } from './support.ts'
@@ -17,7 +16,7 @@ async function addresses(): Promise<string[]> {
   const site = await newSite(app, { siteName: longName, fastChargeBillRuleId: rule })
   const deviceNo = newSerial('narrow')
   const device = deviceBody(appId, { deviceNo, deviceName: longName })
-  expect((await client.call(createDevice, device, { token })).code).toBe(0)
+  expect((await client.call('createDevice', device, { token })).code).toBe(0)
   const source = readFileSync(join(import.meta.dirname, '..', '..', 'console', 'src', 'routes.tsx'), 'utf8')
   const known: Record<string, string> = { ':appId': appId, ':deviceNo': deviceNo, ':tab': 'callback' }
   return [...source.matchAll(/\bpage\('([^']*)'/g)].map(([, route = '']) => {

@@ -1,5 +1,4 @@
 import { describe, expect } from 'bun:test'
-import { pageDevices } from '../../src/devices/contract.ts'
 import { newApplication, takeOffline } from '../kit/records.ts'
 import { Hand } from './hand.ts'
 import { look, newDevice } from './records.ts'
@@ -131,7 +130,7 @@ describe('a new device', () => {
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Create 2 devices' }).click()
     await page.getByText('Created (4)').waitFor()
-    const listed = await client.operate(pageDevices, { appId: app.appId })
+    const listed = await client.operate('pageDevices', { appId: app.appId })
     expect(new Set(listed.data.list.map(({ deviceNo }) => deviceNo))).toEqual(new Set([good, spare, swapped, late]))
     expect(listed.data.list.find(({ deviceNo }) => deviceNo === good)?.deviceName).toBe('Gate, one')
     expect(listed.data.list.find(({ deviceNo }) => deviceNo === late)?.deviceBattery.cityCode).toBe('330100')
@@ -167,7 +166,7 @@ describe('a new device', () => {
       await page.getByText('Refused (0)').waitFor()
       expect(keys).toHaveLength(2)
       expect(keys[1]).toBe(keys[0])
-      const listed = await client.operate(pageDevices, { appId: app.appId, deviceNo: prefix })
+      const listed = await client.operate('pageDevices', { appId: app.appId, deviceNo: prefix })
       expect(listed.data.total).toBe(3)
     },
   )

@@ -1,20 +1,17 @@
 import { describe, expect } from 'bun:test'
-import { createDevice } from '../../src/devices/contract.ts'
-import { reportDeviceState } from '../../src/devices/state/contract.ts'
-import { saveSite } from '../../src/sites/contract.ts'
 import { deviceBody, newApplication, siteBody } from '../kit/records.ts'
 import { browserTest, client, expectSoundInBothShades, longBrowserTest, visit } from './support.ts'
 
 describe('overview', () => {
   browserTest('shows the platform at a glance, light and dark', async () => {
     const app = await newApplication(client)
-    await client.call(saveSite, siteBody(app.appId), { token: app.token })
+    await client.call('saveSite', siteBody(app.appId), { token: app.token })
     for (let index = 0; index < 3; index++) {
       const device = deviceBody(app.appId)
-      await client.call(createDevice, device, { token: app.token })
-      await client.call(reportDeviceState, { deviceNo: device.deviceNo, status: 2 }, { token: app.token })
+      await client.call('createDevice', device, { token: app.token })
+      await client.call('reportDeviceState', { deviceNo: device.deviceNo, status: 2 }, { token: app.token })
     }
-    await client.call(createDevice, { ...deviceBody(app.appId), deviceNo: '' }, { token: app.token })
+    await client.call('createDevice', { ...deviceBody(app.appId), deviceNo: '' }, { token: app.token })
     const visited = await visit('/console', { role: 'viewer' })
     const { page } = visited
     await page.getByRole('figure', { name: /^Last 24 hours: / }).waitFor({ timeout: 25_000 })

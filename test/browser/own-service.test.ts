@@ -2,8 +2,6 @@ import { afterAll, describe, expect } from 'bun:test'
 import { join } from 'node:path'
 import { accessLost, attemptsFailed, type ToldFailure } from '../../src/bulk/jobs/failure/rules.ts'
 import { failuresUntilHeld } from '../../src/deliveries/rules.ts'
-import { getDevice } from '../../src/devices/contract.ts'
-import { saveSite, saveSites } from '../../src/sites/contract.ts'
 import { Client } from '../kit/client.ts'
 import { embeddedConnection, withSql } from '../kit/database.ts'
 import { projectFolder } from '../kit/folders.ts'
@@ -73,7 +71,7 @@ describe('a service of its own', () => {
         const { appId: _, ...site } = siteBody(appId, { siteName: `Park ${index}` })
         return site
       })
-      expect((await through.call(saveSites, { sites }, { token })).code).toBe(0)
+      expect((await through.call('saveSites', { sites }, { token })).code).toBe(0)
       // As after a pause of two minutes.
       await withSql(
         embeddedConnection(service.dataDir),
@@ -96,7 +94,7 @@ describe('a service of its own', () => {
     // No process listens on this port.
     const thirdPartyConfig = { operatorName: 'Operator', callbackUrl: 'http://127.0.0.1:1/callback' }
     const { appId, token } = await newApplication(through, { thirdPartyConfig })
-    await through.call(saveSite, siteBody(appId), { token })
+    await through.call('saveSite', siteBody(appId), { token })
     const [lost, failed] = await withSql(embeddedConnection(service.dataDir), async (sql) => {
       const job = (act: string | null, { words, failure }: ToldFailure) => sql<{ id: number }[]>`
         insert into import (app_id, kind, format, act, filter, is_dry_run, status, actor, finished_at, error, failure)
@@ -147,7 +145,7 @@ describe('a service of its own', () => {
       await page.getByRole('button', { name: 'Create', exact: true }).click()
       await page.getByRole('alert').getByText('Error 20014').waitFor()
       expect(await page.getByLabel('Serial number').inputValue()).toBe(deviceNo)
-      expect((await through.operate(getDevice, { appId, deviceNo })).code).toBe(20002)
+      expect((await through.operate('getDevice', { appId, deviceNo })).code).toBe(20002)
       await leadTo(page, '/console/models?tab=inventory')
       await page.getByText('Others are refused with error 20014').waitFor()
       expect(faults).toEqual([])
@@ -157,7 +155,7 @@ describe('a service of its own', () => {
   longBrowserTest('draws the base map that it is set to, from there and from nowhere else', async () => {
     const through = new Client(await startOfOtherSettings())
     const app = await newApplication(through)
-    await through.call(saveSite, siteBody(app.appId, { coordinates: '115.899918,28.676493' }), { token: app.token })
+    await through.call('saveSite', siteBody(app.appId, { coordinates: '115.899918,28.676493' }), { token: app.token })
     const visited = await visit(`/console/sites?appId=${app.appId}&view=map`, { role: 'viewer', through })
     await visited.page.locator('.map-point span').waitFor()
     const until = Date.now() + 20_000

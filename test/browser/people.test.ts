@@ -1,14 +1,5 @@
 import { describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { pageApplications } from '../../src/applications/contract.ts'
-import {
-  createOperatorKey,
-  getOperator,
-  pageOperatorKeys,
-  updateOperator,
-} from '../../src/people/operators/contract.ts'
-import { getSession } from '../../src/people/sessions/contract.ts'
-import { pageViews, saveView } from '../../src/people/views/contract.ts'
 import { newPerson, signIn } from '../kit/people.ts'
 import { becomesTrue } from '../kit/waits.ts'
 import {
@@ -50,7 +41,7 @@ describe('people', () => {
     const form = openForm(page)
     await form.getByRole('radio', { name: /^Viewer/ }).check()
     // Another person changes the account first.
-    await client.operate(updateOperator, { id: person.id, name: `${person.name}-x` })
+    await client.operate('updateOperator', { id: person.id, name: `${person.name}-x` })
     await form.getByRole('button', { name: 'Save' }).click()
     await form.getByText('Someone else updated this after you opened it.').waitFor()
     await form.getByRole('cell', { name: `${person.name}-x` }).waitFor()
@@ -60,7 +51,7 @@ describe('people', () => {
     await form.getByRole('radio', { name: /^Viewer/ }).check()
     await form.getByRole('button', { name: 'Save' }).click()
     await form.waitFor({ state: 'detached' })
-    expect((await client.operate(getOperator, { id: person.id })).data).toMatchObject({
+    expect((await client.operate('getOperator', { id: person.id })).data).toMatchObject({
       name: `${person.name}-x`,
       role: 'viewer',
     })
@@ -71,7 +62,7 @@ describe('people', () => {
     const secret = page.getByRole('dialog', { name: `Setup link for ${person.name}-x` })
     await secret.getByText(`${client.url}/console/set-up#`).waitFor()
     await secret.getByRole('button', { name: 'I’ve saved it' }).click()
-    expect((await client.call(getSession, {}, { headers: session })).code).toBe(10002)
+    expect((await client.call('getSession', {}, { headers: session })).code).toBe(10002)
 
     await chooseAct(page, `${person.name}-x`, 'Delete')
     const deletion = page.getByRole('dialog', { name: `Delete ${person.name}-x?` })
@@ -81,7 +72,7 @@ describe('people', () => {
     await verb.click()
     await deletion.waitFor({ state: 'detached' })
     await page.getByText('No results match these filters.').waitFor()
-    expect((await client.operate(getOperator, { id: person.id })).code).toBe(10050)
+    expect((await client.operate('getOperator', { id: person.id })).code).toBe(10050)
     expect(visited.faults).toEqual([])
   })
 
@@ -89,7 +80,7 @@ describe('people', () => {
     const [leaver, heir] = [await newPerson(client, 'admin'), await newPerson(client, 'admin')]
     const name = newSerial('key')
     const headers = await signIn(client, leaver)
-    const made = await client.call(createOperatorKey, { name, role: 'viewer' }, { headers })
+    const made = await client.call('createOperatorKey', { name, role: 'viewer' }, { headers })
     const token = String(made.data.operatorKey)
     const visited = await visit('/console/people', { role: 'admin' })
     const { page } = visited
@@ -105,10 +96,10 @@ describe('people', () => {
     await dialog.getByRole('textbox').last().fill(leaver.name)
     await dialog.getByRole('button', { name: 'Delete' }).click()
     await dialog.waitFor({ state: 'detached' })
-    expect((await client.operate(getOperator, { id: leaver.id })).code).toBe(10050)
-    const { list } = (await client.operate(pageOperatorKeys, { operatorId: heir.id })).data
+    expect((await client.operate('getOperator', { id: leaver.id })).code).toBe(10050)
+    const { list } = (await client.operate('pageOperatorKeys', { operatorId: heir.id })).data
     expect(list.map((key) => key.name)).toEqual([name])
-    expect((await client.call(pageApplications, {}, { token })).code).toBe(0)
+    expect((await client.call('pageApplications', {}, { token })).code).toBe(0)
     expect(visited.faults).toEqual([])
   })
 
@@ -116,14 +107,14 @@ describe('people', () => {
     const [leaver, heir] = [await newPerson(client, 'admin'), await newPerson(client, 'admin')]
     const headers = await signIn(client, leaver)
     const view = { page: 'devices', name: 'Of the leaver', query: 'status=2' } as const
-    await client.call(saveView, view, { headers })
-    await client.call(saveView, view, { headers: await signIn(client, heir) })
+    await client.call('saveView', view, { headers })
+    await client.call('saveView', view, { headers: await signIn(client, heir) })
     const [given, left] = [newSerial('given'), newSerial('left')]
     const newKey = async (name: string) =>
-      String((await client.call(createOperatorKey, { name, role: 'viewer' }, { headers })).data.operatorKey)
+      String((await client.call('createOperatorKey', { name, role: 'viewer' }, { headers })).data.operatorKey)
     const tokens = [await newKey(given)]
     const works = async () =>
-      Promise.all(tokens.map(async (token) => (await client.call(pageApplications, {}, { token })).code === 0))
+      Promise.all(tokens.map(async (token) => (await client.call('pageApplications', {}, { token })).code === 0))
     const visited = await visit('/console/people', { role: 'admin' })
     const { page } = visited
     const form = openForm(page)
@@ -150,13 +141,13 @@ describe('people', () => {
     await form.getByRole('button', { name: 'Save' }).click()
     const row = page.getByRole('row').filter({ hasText: leaver.name })
     await row.getByText('Disabled').waitFor()
-    expect((await client.call(getSession, {}, { headers })).code).toBe(10002)
+    expect((await client.call('getSession', {}, { headers })).code).toBe(10002)
     expect(await works()).toEqual([true])
-    const ofHeir = await client.operate(pageOperatorKeys, { operatorId: heir.id })
+    const ofHeir = await client.operate('pageOperatorKeys', { operatorId: heir.id })
     expect(ofHeir.data.list).toMatchObject([{ name: given }])
 
     const viewsOf = async ({ id }: { id: number }) =>
-      (await client.operate(pageViews, { operatorId: id })).data.list.map(({ name }) => name).toSorted()
+      (await client.operate('pageViews', { operatorId: id })).data.list.map(({ name }) => name).toSorted()
     expect(await viewsOf(heir)).toEqual([view.name, `${view.name} (2)`])
     // The audit trail tells of both.
     await page.goto(`${client.url}/console/events?tab=audit&subject=${leaver.id}`)
@@ -165,9 +156,9 @@ describe('people', () => {
     await page.goto(`${client.url}/console/people?name=${leaver.name}`)
 
     // The account works again, and what it gets then rests with it until somebody takes it.
-    await client.operate(updateOperator, { id: leaver.id, status: 1 })
+    await client.operate('updateOperator', { id: leaver.id, status: 1 })
     Object.assign(headers, await signIn(client, leaver))
-    await client.call(saveView, view, { headers })
+    await client.call('saveView', view, { headers })
     tokens.push(await newKey(left))
     // The filter stands in the address.
     await page.reload()
@@ -213,7 +204,7 @@ describe('keys', () => {
       .getByRole('row', { name: new RegExp(name) })
       .getByText(expires)
       .waitFor()
-    const asKey = () => client.call(getSession, {}, { token: key.trim() })
+    const asKey = () => client.call('getSession', {}, { token: key.trim() })
     expect((await asKey()).data).toMatchObject({ name, role: 'viewer' })
     await expectSound(visited, 'Accounts and keys')
     await page.getByRole('button', { name: `Revoke ${name}` }).click()
@@ -222,7 +213,7 @@ describe('keys', () => {
     await confirm.getByRole('button', { name: 'Revoke' }).click()
     await confirm.waitFor({ state: 'detached' })
     await page.getByRole('cell', { name, exact: true }).waitFor({ state: 'detached' })
-    const { list } = (await client.operate(pageOperatorKeys, { pageSize: 100 })).data
+    const { list } = (await client.operate('pageOperatorKeys', { pageSize: 100 })).data
     expect(list.map((known) => known.name)).not.toContain(name)
     expect((await asKey()).code).toBe(10002)
   })

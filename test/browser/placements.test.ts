@@ -1,6 +1,4 @@
 import { describe, expect } from 'bun:test'
-import { getPlacement, savePlacement } from '../../src/devices/placement/contract.ts'
-import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { newApplication, type TestApplication } from '../kit/records.ts'
 import { Hand } from './hand.ts'
 import { newDevice, newSite } from './records.ts'
@@ -14,7 +12,7 @@ describe('which devices stand at which site', () => {
     const app = await newApplication(client, { appName: newSerial('Placed') })
     const site = await newSite(app, { coordinates })
     const [near, pasted] = [await newGate(app), await newGate(app)]
-    await client.call(reportDeviceState, { deviceNo: near, runStatus: 1 }, { token: app.token })
+    await client.call('reportDeviceState', { deviceNo: near, runStatus: 1 }, { token: app.token })
     const visited = await visit(`/console/sites/${app.appId}/${site.id}`, { role: 'operator' })
     const { page } = visited
     await page.getByText('No devices at this site yet.').waitFor()
@@ -39,7 +37,7 @@ describe('which devices stand at which site', () => {
     await gates.getByText('North gate').waitFor()
     await gates.getByText(near, { exact: true }).waitFor()
     await expectSound(visited, site.siteName)
-    const placed = await client.operate(getPlacement, { appId: app.appId, deviceNo: near })
+    const placed = await client.operate('getPlacement', { appId: app.appId, deviceNo: near })
     expect(placed.data).toMatchObject({ siteId: site.id, laneType: 2, laneName: 'North gate' })
 
     await page.getByRole('button', { name: `Remove ${pasted} from the site` }).click()
@@ -78,7 +76,7 @@ describe('which devices stand at which site', () => {
     const site = await newSite(app, { siteName: newSerial('Park') })
     const [there, elsewhere] = [await newGate(app), await newGate(app)]
     const body = { deviceNo: there, siteId: site.id, laneType: 1 }
-    await client.call(savePlacement, body, { token: app.token })
+    await client.call('savePlacement', body, { token: app.token })
     const visited = await visit(`/console/sites?appId=${app.appId}`, {
       role: 'viewer',
       viewport: { width: 1680, height: 900 },

@@ -1,6 +1,4 @@
 import { describe, expect } from 'bun:test'
-import { getBillingRule, updateBillingRule } from '../../src/billing-rules/contract.ts'
-import { pagePriceChanges, schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
 import { newApplication, type TestApplication } from '../kit/records.ts'
 import { becomesTrue } from '../kit/waits.ts'
 import { Hand } from './hand.ts'
@@ -20,7 +18,7 @@ import {
 /** The most clicks of a task, starting from any page. */
 const mostClicks = 8
 
-const changesOf = async ({ appId }: TestApplication) => (await client.operate(pagePriceChanges, { appId })).data.list
+const changesOf = async ({ appId }: TestApplication) => (await client.operate('pagePriceChanges', { appId })).data.list
 
 async function begin(role: 'operator' | 'viewer' = 'operator') {
   const visited = await visit('/console/account', { role })
@@ -56,7 +54,7 @@ describe('prices from a date on', () => {
       const [change] = await changesOf(app)
       expect(change).toMatchObject({ billingRuleId: rule, status: 1 })
       expect(change?.effectiveTime).toEndWith(' 00:00:00')
-      expect((await client.operate(getBillingRule, { appId: app.appId, id: rule })).data.periods?.[0]).toMatchObject({
+      expect((await client.operate('getBillingRule', { appId: app.appId, id: rule })).data.periods?.[0]).toMatchObject({
         electricityPrice: '0.6',
       })
       await expectSound(visited, name)
@@ -134,7 +132,7 @@ describe('prices from a date on', () => {
     const name = newSerial('Changed')
     const id = await newRule(app, 1, name)
     const periods = [{ startTime: '00:00:00', electricityPrice: '0.9', servicePrice: '0.4' }]
-    await client.operate(updateBillingRule, { appId: app.appId, id, periods })
+    await client.operate('updateBillingRule', { appId: app.appId, id, periods })
     const visited = await begin()
     const { page, hand } = visited
     await hand.go('Billing rules')
@@ -147,7 +145,7 @@ describe('prices from a date on', () => {
     await hand.press('Undo', dialog)
     await page.getByText('Previous prices restored.').waitFor()
     expect(hand.clicks).toBeLessThanOrEqual(mostClicks)
-    const { data } = await client.operate(getBillingRule, { appId: app.appId, id })
+    const { data } = await client.operate('getBillingRule', { appId: app.appId, id })
     expect(data.periods?.[0]?.electricityPrice).toBe('0.6')
     expect(visited.faults).toEqual([])
   })
@@ -159,7 +157,7 @@ describe('prices from a date on', () => {
       const id = await newRule(app, 1, 'Line')
       const effectiveTime = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 2_000).toISOString()
       const periods = [{ startTime: '00:00:00', electricityPrice: '0.9', servicePrice: '0.4' }]
-      await client.operate(schedulePriceChange, { appId: app.appId, billingRuleId: id, effectiveTime, periods })
+      await client.operate('schedulePriceChange', { appId: app.appId, billingRuleId: id, effectiveTime, periods })
       const chinese = { role: 'operator', language: 'zh', viewport: narrow } as const
       const visited = await visit(`/console/billing-rules/${app.appId}/${id}`, chinese)
       const { page } = visited
@@ -191,7 +189,7 @@ describe('prices from a date on', () => {
     const schedule = async (electricityPrice: string) => {
       const effectiveTime = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 1_000).toISOString()
       const periods = [{ startTime: '00:00:00', electricityPrice, servicePrice: '0.4' }]
-      await client.operate(schedulePriceChange, { appId: app.appId, billingRuleId: id, effectiveTime, periods })
+      await client.operate('schedulePriceChange', { appId: app.appId, billingRuleId: id, effectiveTime, periods })
       expect(await becomesTrue(async () => (await changesOf(app))[0]?.status === 2)).toBe(true)
     }
     await schedule('0.9')

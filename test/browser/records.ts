@@ -1,7 +1,5 @@
 import { expect } from 'bun:test'
-import { saveBillingRule } from '../../src/billing-rules/contract.ts'
-import { createDevice, createDevices, getDevice } from '../../src/devices/contract.ts'
-import { type SiteRecord, saveSite } from '../../src/sites/contract.ts'
+import type { SiteRecord } from '../../src/sites/contract.ts'
 import { limits } from '../../src/vocabulary/limits.ts'
 import { deviceBody, siteBody, type TestApplication } from '../kit/records.ts'
 import { client } from './support.ts'
@@ -10,7 +8,7 @@ import { client } from './support.ts'
 
 export async function newDevice(app: TestApplication, members: Record<string, unknown> = {}) {
   const device = deviceBody(app.appId, members)
-  const made = await client.call(createDevice, device, { token: app.token })
+  const made = await client.call('createDevice', device, { token: app.token })
   expect(made.code).toBe(0)
   return made.data
 }
@@ -26,16 +24,16 @@ export async function newDevices(app: TestApplication, count: number, members: o
   })
   for (let first = 0; first < count; first += limits.batchRows) {
     const batch = devices.slice(first, first + limits.batchRows)
-    expect((await client.call(createDevices, { devices: batch }, { token: app.token })).code).toBe(0)
+    expect((await client.call('createDevices', { devices: batch }, { token: app.token })).code).toBe(0)
   }
   return devices.map(({ deviceNo }) => String(deviceNo))
 }
 
 /** Reads a device as an operator. */
-export const look = (appId: string, deviceNo: string) => client.operate(getDevice, { appId, deviceNo })
+export const look = (appId: string, deviceNo: string) => client.operate('getDevice', { appId, deviceNo })
 
 export async function newSite(app: TestApplication, members: Record<string, unknown> = {}): Promise<SiteRecord> {
-  const made = await client.call(saveSite, siteBody(app.appId, members), { token: app.token })
+  const made = await client.call('saveSite', siteBody(app.appId, members), { token: app.token })
   if (made.code !== 0) throw new Error(`no site: ${made.text}`)
   return made.data
 }
@@ -45,7 +43,7 @@ export async function newRule(app: TestApplication, ruleType: number, ruleName: 
     ruleType === 3
       ? { freeMinutes: 15, unitMinutes: 10, unitPrice: '1' }
       : { periods: [{ startTime: '00:00:00', electricityPrice: '0.6', servicePrice: '0.4' }] }
-  const made = await client.call(saveBillingRule, { ruleName, ruleType, ...members }, { token: app.token })
+  const made = await client.call('saveBillingRule', { ruleName, ruleType, ...members }, { token: app.token })
   if (made.code !== 0) throw new Error(`None: ${made.text}`)
   return made.data.id
 }

@@ -4,7 +4,7 @@ import { referenceOf } from '../../console/src/paths.ts'
 import { createApplication } from '../../src/applications/contract.ts'
 import { createImport } from '../../src/bulk/contract.ts'
 import { streamEvents } from '../../src/events/contract.ts'
-import { getSite, pageSites, saveSite } from '../../src/sites/contract.ts'
+import { pageSites, saveSite } from '../../src/sites/contract.ts'
 import { newApplication, siteBody } from '../kit/records.ts'
 import { isLong } from '../kit/scale.ts'
 import { browserTest, client, expectFramed, expectSound, longBrowserTest, narrow, visit } from './support.ts'
@@ -104,7 +104,7 @@ browserTest('the API reference leads to an operation, and tries it with a token,
   const created = JSON.parse((await response.textContent()) ?? '')
   // Indented, for people.
   expect(await response.textContent()).toStartWith('{\n  "code": ')
-  const read = await client.call(getSite, { id: created.data.id }, { token: app.token })
+  const read = await client.call('getSite', { id: created.data.id }, { token: app.token })
   expect(read.data).toMatchObject({ siteName: 'Tried from the reference' })
 
   // The token is there in the next form of the page; a parameter is part of the address.
@@ -137,7 +137,7 @@ longBrowserTest('the API reference tries a file, a stream and a service that is 
   const stream = await tryIt(page, streamEvents)
   await stream.getByRole('button', { name: 'Send' }).click()
   await stream.getByRole('region', { name: 'Response' }).getByText('retry:').waitFor()
-  await client.call(saveSite, siteBody(app.appId), { token: app.token })
+  await client.call('saveSite', siteBody(app.appId), { token: app.token })
   // What arrives is shown while the stream stays open.
   await stream.getByText('event: site.created').waitFor()
   await stream.getByRole('button', { name: 'Stop' }).click()

@@ -1,5 +1,4 @@
 import { expect } from 'bun:test'
-import { getRegion, pageRegions } from '../../src/regions/contract.ts'
 import { browserTest, client, expectSound, visit } from './support.ts'
 
 browserTest('regions are added, ended and deleted', async () => {
@@ -20,10 +19,10 @@ browserTest('regions are added, ended and deleted', async () => {
   await dialog.getByLabel('This region has ended').check()
   await dialog.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('row', { name: /新城区.*Ended/ }).waitFor()
-  expect((await client.operate(getRegion, { code })).data.name).toBe('新城区')
+  expect((await client.operate('getRegion', { code })).data.name).toBe('新城区')
   await page.getByRole('button', { name: `Delete ${code}` }).click()
   await dialog.getByRole('button', { name: 'Delete' }).click()
   await page.getByRole('row', { name: /新城区/ }).waitFor({ state: 'detached' })
-  expect((await client.operate(pageRegions, { code })).data.list).toEqual([])
+  expect((await client.operate('pageRegions', { code })).data.list).toEqual([])
   expect(visited.faults).toEqual([])
 })

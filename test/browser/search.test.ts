@@ -1,7 +1,4 @@
 import { describe, expect } from 'bun:test'
-import { createDevice } from '../../src/devices/contract.ts'
-import { pageViews } from '../../src/people/views/contract.ts'
-import { saveSite } from '../../src/sites/contract.ts'
 import { deviceBody, newApplication, siteBody } from '../kit/records.ts'
 import { isLong } from '../kit/scale.ts'
 import { becomesTrue } from '../kit/waits.ts'
@@ -12,9 +9,9 @@ async function named() {
   const word = newSerial('Pass')
   const app = await newApplication(client, { appName: 'Pass and charge' })
   const { appId, token } = app
-  await client.call(createDevice, deviceBody(appId, { deviceNo: `${word}-A`, deviceName: 'North gate' }), { token })
-  await client.call(createDevice, deviceBody(appId, { deviceNo: `${word}-B`, deviceName: 'South gate' }), { token })
-  await client.call(saveSite, siteBody(appId, { siteName: `Park ${word}` }), { token })
+  await client.call('createDevice', deviceBody(appId, { deviceNo: `${word}-A`, deviceName: 'North gate' }), { token })
+  await client.call('createDevice', deviceBody(appId, { deviceNo: `${word}-B`, deviceName: 'South gate' }), { token })
+  await client.call('saveSite', siteBody(appId, { siteName: `Park ${word}` }), { token })
   return { word, appId }
 }
 
@@ -135,7 +132,7 @@ describe('views', () => {
     if (isLong) await expectAccessible(page)
     await page.keyboard.press('Enter')
     await saving.waitFor({ state: 'detached' })
-    const [view] = (await client.call(pageViews, {}, { headers })).data.list
+    const [view] = (await client.call('pageViews', {}, { headers })).data.list
     expect(view).toMatchObject({ page: 'devices', name: 'North', query: `appId=${appId}&deviceNo=${word}-A` })
     // As in another browser, which has stored nothing.
     await page.evaluate(() => localStorage.clear())
@@ -158,12 +155,12 @@ describe('views', () => {
     const asking = page.getByRole('dialog', { name: 'Delete view The north?' })
     await asking.getByRole('button', { name: 'Cancel' }).click()
     await asking.waitFor({ state: 'detached' })
-    expect((await client.call(pageViews, {}, { headers })).data.total).toBe(1)
+    expect((await client.call('pageViews', {}, { headers })).data.total).toBe(1)
     await managing.getByRole('button', { name: 'Delete The north' }).click()
     await asking.getByText('The list itself doesn’t change').waitFor()
     await asking.getByRole('button', { name: 'Delete view' }).click()
     await managing.getByText('No saved views of this list').waitFor()
-    expect(await becomesTrue(async () => (await client.call(pageViews, {}, { headers })).data.total === 0)).toBe(true)
+    expect(await becomesTrue(async () => (await client.call('pageViews', {}, { headers })).data.total === 0)).toBe(true)
     expect(faults).toEqual([])
   })
 
@@ -195,7 +192,7 @@ describe('views', () => {
       await page.keyboard.press('Enter')
       await page.getByRole('dialog').waitFor({ state: 'detached' })
     }
-    const { list } = (await client.call(pageViews, { pageSize: 100 }, { headers })).data
+    const { list } = (await client.call('pageViews', { pageSize: 100 }, { headers })).data
     expect(list.map((view) => String(view.page)).toSorted()).toEqual(Object.keys(lists).toSorted())
     expect(faults).toEqual([])
   })

@@ -1,7 +1,5 @@
 import { describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { deleteSession } from '../../src/people/sessions/contract.ts'
-import { pageSites } from '../../src/sites/contract.ts'
 import { newPerson, type Person, signIn } from '../kit/people.ts'
 import { newApplication, newSerial } from '../kit/records.ts'
 import { newSite } from './records.ts'
@@ -18,7 +16,7 @@ async function visitAs(person: Person, path: string): Promise<Visited> {
 }
 
 const endSession = async ({ headers }: Visited) =>
-  expect((await client.call(deleteSession, {}, { headers })).code).toBe(0)
+  expect((await client.call('deleteSession', {}, { headers })).code).toBe(0)
 
 async function enter(page: Page, { name, password }: Person): Promise<void> {
   await page.locator('.sign-in').getByLabel('Name').fill(name)
@@ -42,7 +40,7 @@ describe('a session that ends', () => {
     expect(await page.getByLabel('Site name').isVisible()).toBe(false)
     await enter(page, person)
     await page.waitForURL(`**/console/sites/${app.appId}/${site.id}`)
-    const { list } = (await client.call(pageSites, { siteName: name }, { token: app.token })).data
+    const { list } = (await client.call('pageSites', { siteName: name }, { token: app.token })).data
     expect(list.map(({ id }) => id)).toEqual([site.id])
     expect(visited.faults).toEqual([])
   })

@@ -1,5 +1,4 @@
 import { describe, expect } from 'bun:test'
-import { createOperator } from '../../src/people/operators/contract.ts'
 import { newPassword, newPerson } from '../kit/people.ts'
 import { browserTest, client, expectSound, expectSoundInBothShades, newSerial, visit } from './support.ts'
 
@@ -39,7 +38,7 @@ describe('sign-in', () => {
 
   browserTest('sets up an account by its one-time link, once', async () => {
     const name = newSerial('person')
-    const made = await client.operate(createOperator, { name, role: 'viewer' })
+    const made = await client.operate('createOperator', { name, role: 'viewer' })
     const visited = await visit(String(made.data.setUpPath))
     const { page } = visited
     await expectSound(visited, 'Set up your account')

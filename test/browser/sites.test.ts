@@ -1,17 +1,16 @@
 import { describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { createApplication } from '../../src/applications/contract.ts'
-import { getSite, pageSites, type SiteRecord, updateSite } from '../../src/sites/contract.ts'
+import type { SiteRecord } from '../../src/sites/contract.ts'
 import { newApplication, newSerial, type TestApplication } from '../kit/records.ts'
 import { newRule, newSite } from './records.ts'
 import { browserTest, client, expectFramed, expectSound, longBrowserTest, loseAnswer, visit } from './support.ts'
 
 async function sitesOf({ token }: TestApplication): Promise<SiteRecord[]> {
-  return (await client.call(pageSites, { pageSize: 100 }, { token })).data.list
+  return (await client.call('pageSites', { pageSize: 100 }, { token })).data.list
 }
 
 async function siteNow({ token }: TestApplication, id: number): Promise<SiteRecord> {
-  return (await client.call(getSite, { id }, { token })).data
+  return (await client.call('getSite', { id }, { token })).data
 }
 
 async function fillRequired(page: Page, siteName: string): Promise<void> {
@@ -75,7 +74,7 @@ describe('new site', () => {
   })
 
   longBrowserTest('is refused without a third-party configuration, and loses nothing', async () => {
-    const created = await client.operate(createApplication, { appName: newSerial('app'), rateLimitPerSecond: null })
+    const created = await client.operate('createApplication', { appName: newSerial('app'), rateLimitPerSecond: null })
     const { appId } = created.data
     const visited = await visit(`/console/sites/new?appId=${appId}`, { role: 'admin' })
     const { page } = visited
@@ -97,7 +96,7 @@ describe('new site', () => {
     expect(saved.code).toBe(0)
     await page.getByRole('button', { name: 'Create' }).click()
     await page.getByRole('heading', { level: 1, name: 'Kept as it was' }).waitFor()
-    const { data } = await client.operate(pageSites, { appId })
+    const { data } = await client.operate('pageSites', { appId })
     expect(data.list.map(({ businessClosingTime }) => businessClosingTime)).toEqual(['24:00:00'])
   })
 
@@ -155,7 +154,7 @@ describe('a site', () => {
     await page.getByLabel('Site name').fill('My name')
     await page.getByLabel('Street address').fill('')
     const theirs = { id: site.id, siteName: 'Their name', contactsPhone: '13911111111' }
-    expect((await client.call(updateSite, theirs, { token: app.token })).code).toBe(0)
+    expect((await client.call('updateSite', theirs, { token: app.token })).code).toBe(0)
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('You both changed: Site name.', { exact: false }).waitFor()
     expect(await siteNow(app, site.id)).toMatchObject({ siteName: 'Their name', contacts: site.contacts })
@@ -204,7 +203,7 @@ describe('a site', () => {
   longBrowserTest('is taken out of service by its working days, which everybody reads, and put back', async () => {
     const app = await newApplication(client)
     const { id } = await newSite(app, { businessWeekDay: 'Mon to Sun' })
-    const days = async () => (await client.call(getSite, { id }, { token: app.token })).data.businessWeekDay
+    const days = async () => (await client.call('getSite', { id }, { token: app.token })).data.businessWeekDay
     const visited = await visit(`/console/sites/${app.appId}/${id}`, { role: 'operator' })
     const { page } = visited
     await page.getByRole('button', { name: 'Take out of service…' }).click()

@@ -1,11 +1,4 @@
 import { describe, expect } from 'bun:test'
-import { getApplication } from '../../src/applications/contract.ts'
-import { issueToken } from '../../src/applications/tokens/contract.ts'
-import { updateBillingRule } from '../../src/billing-rules/contract.ts'
-import { createDevice, createDevices } from '../../src/devices/contract.ts'
-import { getDeviceHistory, transferDevice } from '../../src/devices/ownership/contract.ts'
-import { reportDeviceState } from '../../src/devices/state/contract.ts'
-import { pageOperators } from '../../src/people/operators/contract.ts'
 import { newPassword, newPerson, signIn } from '../kit/people.ts'
 import { deviceBody, newApplication, type TestApplication, takeOffline } from '../kit/records.ts'
 import { Hand } from './hand.ts'
@@ -62,8 +55,8 @@ describe('the day’s tasks', () => {
     const [one, two] = await newPair(name)
     for (const { appId, token } of [one, two]) {
       const deviceNo = `${name}-${appId}`
-      await client.call(createDevice, deviceBody(appId, { deviceNo }), { token })
-      if (appId === two.appId) await client.call(reportDeviceState, { deviceNo, status: 2 }, { token })
+      await client.call('createDevice', deviceBody(appId, { deviceNo }), { token })
+      if (appId === two.appId) await client.call('reportDeviceState', { deviceNo, status: 2 }, { token })
     }
     const visited = await begin({ role: 'viewer' })
     const { page, hand } = visited
@@ -92,7 +85,7 @@ describe('the day’s tasks', () => {
     const app = await newApplication(client, { appName: newSerial('Refused') })
     await takeOffline(client, app.appId)
     const deviceNo = newSerial('REFUSED')
-    const create = (body: unknown) => client.call(createDevice, body, { token: app.token })
+    const create = (body: unknown) => client.call('createDevice', body, { token: app.token })
     expect((await create(deviceBody(app.appId, { deviceNo }))).code).toBe(10006)
     const faulty = deviceBody(app.appId, { deviceNo, deviceName: '', coordinates: '28.6,115.8' })
     expect((await create(faulty)).code).toBe(10001)
@@ -116,7 +109,7 @@ describe('the day’s tasks', () => {
     const visited = await begin({})
     const { page, hand } = visited
     const [main, dialog] = [page.getByRole('main'), page.getByRole('dialog')]
-    const state = async () => (await client.operate(getApplication, { appId })).data
+    const state = async () => (await client.operate('getApplication', { appId })).data
     await hand.go('Applications')
     await hand.type(page.getByLabel('Name', { exact: true }), name)
     await page.getByText('1 total').waitFor()
@@ -129,7 +122,7 @@ describe('the day’s tasks', () => {
     hand.done('freeze an application')
     expect(await state()).toMatchObject({ status: 2, frozenReason: 'The contract has ended' })
     const asked = { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }
-    expect((await client.call(issueToken, asked)).code).not.toBe(0)
+    expect((await client.call('issueToken', asked)).code).not.toBe(0)
     await expectFramed(visited, name)
     await hand.press('Unfreeze', main)
     await hand.press('Unfreeze', dialog)
@@ -145,7 +138,7 @@ describe('the day’s tasks', () => {
     for (const { appId, token } of [one, two]) {
       const { appId: _, ...row } = deviceBody(appId)
       const devices = Array.from({ length: 25 }, (_, index) => ({ ...row, deviceNo: `${name}-${appId}-${index}` }))
-      await client.call(createDevices, { appId, devices }, { token })
+      await client.call('createDevices', { appId, devices }, { token })
     }
     const [taken, moved] = [one, two].map(({ appId }) => `${name}-${appId}-7`)
     const visited = await begin({})
@@ -163,7 +156,7 @@ describe('the day’s tasks', () => {
     expect(await verb.isDisabled()).toBe(true)
     await hand.type(transfer.getByLabel('Reason'), 'One landlord')
     // Another person has transferred one of the devices meanwhile.
-    await client.operate(transferDevice, { deviceNo: taken, targetAppId: goal.appId, reason: 'earlier' })
+    await client.operate('transferDevice', { deviceNo: taken, targetAppId: goal.appId, reason: 'earlier' })
     await hand.click(verb)
     await transfer.getByText('49 of 50 done.').waitFor()
     hand.done('move 50 devices of two applications')
@@ -171,7 +164,7 @@ describe('the day’s tasks', () => {
     await expectFramed(visited, 'Devices')
     await transfer.getByRole('button', { name: 'Close' }).last().click()
     await transfer.waitFor({ state: 'detached' })
-    const history = await client.operate(getDeviceHistory, { deviceNo: moved })
+    const history = await client.operate('getDeviceHistory', { deviceNo: moved })
     expect(history.data.list.map(({ appId, reason }) => [appId, reason])).toEqual([
       [goal.appId, null],
       [two.appId, 'One landlord'],
@@ -193,7 +186,7 @@ describe('the day’s tasks', () => {
     const visited = await begin({ role: 'admin' })
     const { page, hand } = visited
     const name = newSerial('dev')
-    const accountOf = async () => (await client.operate(pageOperators, { name })).data.list[0]
+    const accountOf = async () => (await client.operate('pageOperators', { name })).data.list[0]
     await hand.go('Accounts and keys')
     await hand.press('New account')
     const form = page.getByRole('dialog')
@@ -236,7 +229,7 @@ describe('the day’s tasks', () => {
     const id = await newRule(one, 1, name)
     const person = await newPerson(client, 'operator')
     const periods = [{ startTime: '00:00:00', electricityPrice: '0.7', servicePrice: '0.4' }]
-    await client.call(updateBillingRule, { appId: one.appId, id, periods }, { headers: await signIn(client, person) })
+    await client.call('updateBillingRule', { appId: one.appId, id, periods }, { headers: await signIn(client, person) })
     const { page, hand, faults } = await begin({ role: 'viewer' })
     await hand.go('Billing rules')
     await hand.type(page.getByLabel('Name', { exact: true }), name)

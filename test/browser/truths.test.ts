@@ -1,5 +1,4 @@
 import { describe, expect } from 'bun:test'
-import { createDevice } from '../../src/devices/contract.ts'
 import { shownMoment } from '../conformance/support.ts'
 import { deviceBody, newApplication, newSerial } from '../kit/records.ts'
 import { newRule, newSite } from './records.ts'
@@ -162,7 +161,7 @@ describe('the console', () => {
     async () => {
       const { appId, token } = await newApplication(client)
       const deviceNo = newSerial('W')
-      expect((await client.call(createDevice, deviceBody(appId, { deviceNo }), { token })).code).toBe(0)
+      expect((await client.call('createDevice', deviceBody(appId, { deviceNo }), { token })).code).toBe(0)
       const wide = [...deviceNo].map((sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0)).join('')
       const { page } = await visit(`/console/devices?appId=${appId}`, { role: 'operator' })
       for (const text of [wide, `\u200b${deviceNo}\u200d`]) {

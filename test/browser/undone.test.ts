@@ -1,5 +1,4 @@
 import { describe, expect } from 'bun:test'
-import { pagePriceChanges, schedulePriceChange, undoPriceChange } from '../../src/sites/price-changes/contract.ts'
 import { newApplication } from '../kit/records.ts'
 import { becomesTrue } from '../kit/waits.ts'
 import { newRule, newSite } from './records.ts'
@@ -16,10 +15,10 @@ async function changed() {
   const ofRule = { appId, effectiveTime: soon(), billingRuleId: other, periods }
   const ofSites = { appId, effectiveTime: soon(), sites: { ids: [site.id] }, rules: { fastChargeBillRuleId: other } }
   for (const body of [ofRule, ofSites]) {
-    const { code, text } = await client.call(schedulePriceChange, body, { token })
+    const { code, text } = await client.call('schedulePriceChange', body, { token })
     expect(code, text).toBe(0)
   }
-  const list = async () => (await client.call(pagePriceChanges, {}, { token })).data.list
+  const list = async () => (await client.call('pagePriceChanges', {}, { token })).data.list
   expect(await becomesTrue(async () => (await list()).every(({ appliedTime }) => appliedTime !== null))).toBe(true)
   return { ...app, changes: await list() }
 }
@@ -27,7 +26,7 @@ async function changed() {
 describe('the list of price changes', () => {
   longBrowserTest('offers to undo what can be undone, and says what was', async () => {
     const { appId, token, changes } = await changed()
-    const undo = (id: number) => client.call(undoPriceChange, { appId, id, reason: 'too dear' }, { token })
+    const undo = (id: number) => client.call('undoPriceChange', { appId, id, reason: 'too dear' }, { token })
     const visited = await visit(`/console/price-changes?appId=${appId}`, { role: 'operator' })
     const { page } = visited
     const offers = page.getByRole('button', { name: /^Undo the price change of / })

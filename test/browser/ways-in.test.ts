@@ -1,9 +1,6 @@
 import { afterAll, beforeAll, describe, expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
-import { createOperator, getOperator, pageOperators, updateOperator } from '../../src/people/operators/contract.ts'
-import { createSession, deleteSession, pageSessions } from '../../src/people/sessions/contract.ts'
-import { getSite, saveSite } from '../../src/sites/contract.ts'
 import { Client } from '../kit/client.ts'
 import { type OwnProvider, startOpenIdProvider } from '../kit/openid-provider.ts'
 import { codeOf, newGenerator, newPassword, newPerson, signIn } from '../kit/people.ts'
@@ -167,7 +164,7 @@ describe('second factors', () => {
   })
 
   longBrowserTest('a set-up link of a role that needs a factor leads to it', async () => {
-    const made = await through.operate(createOperator, { name: newSerial('person'), role: 'operator' })
+    const made = await through.operate('createOperator', { name: newSerial('person'), role: 'operator' })
     const { page } = await open(String(made.data.setUpPath))
     const password = newPassword()
     await page.getByLabel('New password').fill(password)
@@ -182,7 +179,7 @@ describe('second factors', () => {
     const person = await newPerson(through, 'viewer')
     const { secret, recoveryCodes } = await newGenerator(through, await signIn(through, person))
     const { name, password } = person
-    for (const code of recoveryCodes.slice(0, 7)) await through.call(createSession, { name, password, code })
+    for (const code of recoveryCodes.slice(0, 7)) await through.call('createSession', { name, password, code })
     const visited = await open('/console/account')
     const { page } = visited
     await enterByPassword(visited, person)
@@ -250,7 +247,7 @@ describe('second factors', () => {
 
   longBrowserTest('they fit a phone, in Chinese, in the dark', async () => {
     const options = { language: 'zh', viewport: narrow, isDark: true } as const
-    const made = await through.operate(createOperator, { name: newSerial('person'), role: 'viewer' })
+    const made = await through.operate('createOperator', { name: newSerial('person'), role: 'viewer' })
     const setUp = await open(String(made.data.setUpPath), options)
     await setUp.page.getByRole('button', { name: 'Acme sign-on' }).waitFor()
     await expectSoundInBothShades(setUp, '设置账号', 'set-up-phone')
@@ -310,7 +307,7 @@ describe('single sign-on', () => {
 /** Opens the form of a new site of an application, signs in, types a name; `isSaved` waits until the form was sent. */
 async function typedForm(app: TestApplication, enter: (visited: Visited) => Promise<void>) {
   const { appId, token } = app
-  const { id } = (await through.call(saveSite, siteBody(appId), { token })).data
+  const { id } = (await through.call('saveSite', siteBody(appId), { token })).data
   const path = `/console/sites/${appId}/${id}`
   const visited = await open(`${path}/edit`)
   const { page } = visited
@@ -319,7 +316,7 @@ async function typedForm(app: TestApplication, enter: (visited: Visited) => Prom
   await page.getByLabel('Site name').fill(name)
   const isSaved = async () => {
     await page.waitForURL(`**${path}`)
-    return (await through.call(getSite, { id }, { token })).data.siteName === name
+    return (await through.call('getSite', { id }, { token })).data.siteName === name
   }
   return { page, save: page.getByRole('button', { name: 'Save' }), isSaved }
 }
@@ -332,9 +329,9 @@ describe('a form that is open', () => {
       await enterAtProvider(page, login)
     })
     const { page } = form
-    const person = (await through.operate(pageOperators, { name: login })).data.list[0]
-    const { list } = (await through.operate(pageSessions, { operatorId: person?.id ?? 0 })).data
-    await through.operate(deleteSession, { id: list[0]?.id ?? 0 })
+    const person = (await through.operate('pageOperators', { name: login })).data.list[0]
+    const { list } = (await through.operate('pageSessions', { operatorId: person?.id ?? 0 })).data
+    await through.operate('deleteSession', { id: list[0]?.id ?? 0 })
     await form.save.click()
     const again = page.locator('.sign-in-again').getByRole('button', { name: 'Acme sign-on' })
     const [popup] = await Promise.all([page.waitForEvent('popup'), again.click()])
@@ -349,7 +346,7 @@ describe('a form that is open', () => {
     const form = await typedForm(app, (visited) => enterByPassword(visited, person))
     const { secret } = await newGenerator(through, await signIn(through, person))
     // The role that asks for a factor.
-    await through.operate(updateOperator, { id: person.id, role: 'operator', appIds: [] })
+    await through.operate('updateOperator', { id: person.id, role: 'operator', appIds: [] })
     await form.save.click()
     const factor = form.page.locator('.sign-in-again')
     await factor.getByLabel('Verification code').fill(codeOf(secret))
@@ -362,7 +359,7 @@ describe('a form that is open', () => {
     const app = await newApplication(through)
     const person = await newPerson(through, 'developer', [app.appId])
     const form = await typedForm(app, (visited) => enterByPassword(visited, person))
-    await through.operate(updateOperator, { id: person.id, role: 'operator', appIds: [] })
+    await through.operate('updateOperator', { id: person.id, role: 'operator', appIds: [] })
     await form.save.click()
     await form.page.locator('.sign-in-again').getByRole('button', { name: 'Set up authenticator app' }).click()
     await turnGeneratorOn(form.page)
@@ -395,7 +392,7 @@ describe('the sign-in page and the account', () => {
       const filledAs = (label: string) => page.getByLabel(label).getAttribute('autocomplete')
       expect([await filledAs('Name'), await filledAs('Password')]).toEqual(['username webauthn', 'current-password'])
       const { name, password } = await newPerson(through, 'viewer')
-      const answer = await through.call(createSession, { name, password })
+      const answer = await through.call('createSession', { name, password })
       await newGenerator(through, { cookie: (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '' })
       await page.getByLabel('Name').fill(name)
       await page.getByLabel('Password').fill(password)
@@ -413,7 +410,7 @@ describe('the sign-in page and the account', () => {
     await page.getByRole('button', { name: 'Acme sign-on' }).click()
     await enterAtProvider(page, login)
     await page.getByText('Acme sign-on created this account and manages its role.').waitFor()
-    const person = (await through.operate(pageOperators, { name: login })).data.list[0]
+    const person = (await through.operate('pageOperators', { name: login })).data.list[0]
     expect(person).toMatchObject({ source: 2, isLinked: true })
     await endProofs({ id: person?.id ?? 0 })
     await whenProofIsAsked(page)
@@ -468,7 +465,7 @@ describe('the sign-in page and the account', () => {
   })
 
   longBrowserTest('a set-up link takes single sign-on in place of a password', async () => {
-    const made = await through.operate(createOperator, { name: newSerial('person'), role: 'viewer' })
+    const made = await through.operate('createOperator', { name: newSerial('person'), role: 'viewer' })
     const visited = await open(String(made.data.setUpPath))
     const { page } = visited
     await page.getByRole('button', { name: 'Acme sign-on' }).waitFor()
@@ -476,7 +473,10 @@ describe('the sign-in page and the account', () => {
     await page.getByRole('button', { name: 'Acme sign-on' }).click()
     await enterAtProvider(page, newSerial('duty'))
     await heading(page, 'Overview').waitFor()
-    expect((await through.operate(getOperator, { id: made.data.id })).data).toMatchObject({ source: 1, isLinked: true })
+    expect((await through.operate('getOperator', { id: made.data.id })).data).toMatchObject({
+      source: 1,
+      isLinked: true,
+    })
   })
 
   longBrowserTest(

@@ -1,6 +1,5 @@
 import { expect } from 'bun:test'
 import type { CDPSession, Page } from 'playwright-core'
-import { startTotp } from '../../src/people/second-factor/contract.ts'
 import { Client } from '../kit/client.ts'
 import { embeddedConnection, withSql } from '../kit/database.ts'
 import { type OwnProvider, startOpenIdProvider } from '../kit/openid-provider.ts'
@@ -107,7 +106,7 @@ export class WaysIn {
   readonly whenProofIsAsked = async (page: Page): Promise<void> => {
     const cookies = await page.context().cookies(this.through.url)
     const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
-    const isAsked = async () => (await this.through.call(startTotp, {}, { headers: { cookie } })).code === 10035
+    const isAsked = async () => (await this.through.call('startTotp', {}, { headers: { cookie } })).code === 10035
     expect(await becomesTrue(isAsked)).toBe(true)
   }
 }

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Finding } from '../../src/cli/finding.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { connectionsOfProcess } from '../../src/database/pools.ts'
-import { getMetrics, getReadiness } from '../../src/service/contract.ts'
 import { noteDatabaseSize, readDatabaseSize } from '../../src/service/store.ts'
 import { forecourt } from '../cli/support.ts'
 import { Client } from '../kit/client.ts'
@@ -86,10 +85,10 @@ onCluster(
     expect(service.stderr().split('but only 20 fit')).toHaveLength(2)
     const client = new Client(service)
     const readiness = async () => {
-      const { status, data } = await client.call(getReadiness, {})
+      const { status, data } = await client.call('getReadiness', {})
       return { status, ready: data.ready, nodes: data.checks.find(({ name }) => name === 'nodes')?.ok }
     }
-    const metric = async () => /^forecourt_nodes_ok (\d)$/m.exec((await client.operate(getMetrics, {})).text)?.[1]
+    const metric = async () => /^forecourt_nodes_ok (\d)$/m.exec((await client.operate('getMetrics', {})).text)?.[1]
     expect(await readiness()).toEqual({ status: 200, ready: true, nodes: false })
     expect(await metric()).toBe('0')
     await onWorker(url, 'alter database %I connection limit -1')

@@ -169,7 +169,7 @@ async function liveOneLife(client: Client): Promise<void> {
   const bbox = '110,20,120,30'
   const filters = { siteName: 'o', contacts: 'w', provinceCode: '360000', billingRuleId: rule, bbox }
   await ask(pageSites, { appId, ...filters, timeFrom: time })
-  await client.call(deleteBillingRule, { appId, id: rule }, { token })
+  await client.call('deleteBillingRule', { appId, id: rule }, { token })
   await ask(deleteSite, { appId, id: site.id })
   await ask(deleteBillingRule, { appId, id: rule })
 
@@ -226,9 +226,9 @@ async function liveOneLife(client: Client): Promise<void> {
 async function searchesOfOperators({ seen }: StatementWatch, client: Client): Promise<SeenStatement[]> {
   const before = seen.length
   for (const answer of [
-    await client.operate(pageDevices, { deviceName: 'GATE' }),
-    await client.operate(pageSites, { siteName: 'RIVER', contacts: 'w' }),
-    await client.operate(pageBillingRules, { ruleName: 'OCC' }),
+    await client.operate('pageDevices', { deviceName: 'GATE' }),
+    await client.operate('pageSites', { siteName: 'RIVER', contacts: 'w' }),
+    await client.operate('pageBillingRules', { ruleName: 'OCC' }),
   ]) {
     expect(answer.code, answer.text).toBe(0)
   }
@@ -260,10 +260,10 @@ async function expectFewTransactions({ seen }: StatementWatch, client: Client): 
   const callsOf = (routine: string) => seen.filter(({ text }) => text.startsWith(`select * from ${routine}_`)).length
   const routines = ['register_devices', 'apply_reports']
   const before = routines.map(callsOf)
-  const created = await client.call(createDevices, { devices }, { token, headers: key() })
+  const created = await client.call('createDevices', { devices }, { token, headers: key() })
   expect(new Set(created.data.results.map(({ code }) => code))).toEqual(new Set([0]))
   const reports = devices.map(({ deviceNo }) => ({ deviceNo, runStatus: 1 }))
-  const reported = await client.call(reportDeviceStates, { reports }, { token, headers: key() })
+  const reported = await client.call('reportDeviceStates', { reports }, { token, headers: key() })
   expect(new Set(reported.data.results.map(({ code }) => code))).toEqual(new Set([0]))
   // There are 4 portions, and up to 4 more if a portion begins before all of its rows have arrived.
   for (const [at, routine] of routines.entries()) {

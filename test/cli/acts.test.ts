@@ -1,5 +1,4 @@
 import { beforeAll, expect, test } from 'bun:test'
-import { createDevices, pageDevices } from '../../src/devices/contract.ts'
 import { type Client, target } from '../kit/client.ts'
 import { deviceBody, newApplication, type TestApplication } from '../kit/records.ts'
 import { command } from './support.ts'
@@ -14,7 +13,7 @@ beforeAll(async () => {
   settings = { FORECOURT_URL: client.url, FORECOURT_OPERATOR_KEY: client.operatorKey }
   owner = await newApplication(client)
   const devices = Array.from({ length: 3 }, () => ({ ...deviceBody(''), appId: undefined, tag: '7' }))
-  await client.call(createDevices, { devices }, { token: owner.token })
+  await client.call('createDevices', { devices }, { token: owner.token })
 })
 
 const act = (...args: string[]) => command(['act', ...args, '--app', owner.appId], settings)
@@ -40,7 +39,7 @@ test('a dry run counts, another number than expected ends with 3, and an update 
   const done = await act('devices', 'update', ...filters, '--set', 'tag=', '--expect', '3')
   expect(done).toMatchObject({ code: 0, stderr: '' })
   expect(done.stdout).toMatch(/^rows +3\ndone +3\nunchanged +0\nrefused +0$/m)
-  expect((await client.call(pageDevices, {}, owner)).data.list.map(({ tag }) => tag)).toEqual([null, null, null])
+  expect((await client.call('pageDevices', {}, owner)).data.list.map(({ tag }) => tag)).toEqual([null, null, null])
 })
 
 test('refused rows are told, with 4; wait shows an act again, and what cannot be asked is refused', async () => {

@@ -1,8 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { freezeApplication } from '../../src/applications/contract.ts'
-import { createDevice, createDevices } from '../../src/devices/contract.ts'
-import { unbindDevice } from '../../src/devices/ownership/contract.ts'
-import { pageEvents, streamEvents } from '../../src/events/contract.ts'
+import { streamEvents } from '../../src/events/contract.ts'
 import { CallbackBed, serialOf } from '../faults/callback-bed.ts'
 import { Client } from '../kit/client.ts'
 import { answerWith, type Received, Receiver, verify } from '../kit/receiver.ts'
@@ -52,7 +49,7 @@ async function startListening({ appId, appSecret }: TestApplication, args: strin
 
 const serials = (received: Received[]) => received.map(serialOf)
 const feedOf = async ({ token }: TestApplication) =>
-  (await bed.client.call(pageEvents, { pageSize: '100' }, { token })).data.list
+  (await bed.client.call('pageEvents', { pageSize: '100' }, { token })).data.list
 
 test('listen posts the events from now on, once and in order, each as its callback is', async () => {
   const app = await bed.newEndpoint()
@@ -86,7 +83,7 @@ longTest(
     const app = await newApplication(bed.client)
     const [, second = '', third = ''] = await bed.createDevicesOf(app, 3)
     const [, first] = (await feedOf(app)).filter(({ type }) => type === 'device.bound')
-    const unbound = await bed.client.call(unbindDevice, { deviceNo: second }, { token: app.token })
+    const unbound = await bed.client.call('unbindDevice', { deviceNo: second }, { token: app.token })
     expect(unbound.code).toBe(0)
     const { path, url } = newUrl()
     const asked = ['--app', app.appId, '--after', String(first?.id), '--types', 'device.unbound,device.updated']
@@ -134,10 +131,10 @@ test('listen polls where the service has no stream, or no place for one: the sam
       FORECOURT_URL: `http://127.0.0.1:${between.port}`,
     })
     for (let count = 0; count < 3; count++) {
-      await bed.client.call(createDevice, deviceBody(app.appId), { token: app.token })
+      await bed.client.call('createDevice', deviceBody(app.appId), { token: app.token })
     }
     expect(await becomesTrue(() => bed.receiver.at(path).length === 3)).toBe(true)
-    const { list } = (await bed.client.call(pageEvents, { order: 'desc', pageSize: 3 }, { token: app.token })).data
+    const { list } = (await bed.client.call('pageEvents', { order: 'desc', pageSize: 3 }, { token: app.token })).data
     const posted = bed.receiver.at(path).map(({ headers }) => headers['webhook-id'])
     expect(posted).toEqual(list.toReversed().map(({ id }) => `evt_${id}`))
     expect((await listener.end()).code).toBe(0)
@@ -222,7 +219,7 @@ longTest('listen outlives a rate limit, the end of its token and a restart of th
   const listener = await startListening(own, ['--forward', url], { FORECOURT_URL: first.url })
   const create = async (on: Client) => {
     const body = { appId: own.appId, devices: [1, 2].map(() => deviceBody(own.appId)) }
-    const answer = await on.operate(createDevices, body)
+    const answer = await on.operate('createDevices', body)
     expect(answer.code, answer.text).toBe(0)
   }
   await create(client)
@@ -232,7 +229,7 @@ longTest('listen outlives a rate limit, the end of its token and a restart of th
   const second = new Client(await start())
   await create(second)
   const received = await bed.receiver.waitFor(path, 4)
-  const feed = (await second.operate(pageEvents, { appId: own.appId, type: 'device.bound' })).data.list
+  const feed = (await second.operate('pageEvents', { appId: own.appId, type: 'device.bound' })).data.list
   expect(received.map(({ id }) => id)).toEqual(feed.map(({ id }) => `evt_${id}`))
   await listener.says('The service is available again.')
   expect(listener.timesSaid('is unavailable')).toBe(1)
@@ -247,7 +244,7 @@ test('listen ends with 3 when its application is frozen, and tells where to go o
   await bed.createDeviceOf(app)
   await bed.receiver.waitFor(path, 1)
   const frozenAt = performance.now()
-  await bed.client.operate(freezeApplication, { appId: app.appId, reason: 'a test' })
+  await bed.client.operate('freezeApplication', { appId: app.appId, reason: 'a test' })
   const { code, stdout, stderr } = await listener.ended
   expect(performance.now() - frozenAt).toBeLessThan(8_000)
   expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('10005 applicationFrozen: ') })

@@ -1,9 +1,4 @@
 import { beforeAll, expect, test } from 'bun:test'
-import { pageDeliveries } from '../../src/deliveries/contract.ts'
-import { pageDevices } from '../../src/devices/contract.ts'
-import { pagePlacements } from '../../src/devices/placement/contract.ts'
-import { pageEvents } from '../../src/events/contract.ts'
-import { pageSites } from '../../src/sites/contract.ts'
 import { type Client, target } from '../kit/client.ts'
 import { becomesTrue } from '../kit/waits.ts'
 import { command, startForecourt } from './support.ts'
@@ -51,8 +46,8 @@ test('a fleet in real districts whose devices stand at its sites and whose state
   expect(again.applications.map(({ appId }) => appId)).toEqual(applications.map(({ appId }) => appId))
 
   for (const { appId, sites, devices } of applications) {
-    const siteRows = (await client.operate(pageSites, { appId, pageSize: '100' })).data
-    const deviceRows = (await client.operate(pageDevices, { appId, pageSize: '100' })).data
+    const siteRows = (await client.operate('pageSites', { appId, pageSize: '100' })).data
+    const deviceRows = (await client.operate('pageDevices', { appId, pageSize: '100' })).data
     expect([siteRows.total, deviceRows.total]).toEqual([sites, devices])
     expect(siteRows.list.filter(({ districtName, cityName }) => districtName === '' || cityName === '')).toEqual([])
     expect(deviceRows.list.filter(({ modelName, deviceBattery }) => !modelName || !deviceBattery.districtName)).toEqual(
@@ -63,7 +58,7 @@ test('a fleet in real districts whose devices stand at its sites and whose state
   }
   const failing = applications.at(-1)?.appId
   // A delivery is listed after its first attempt.
-  const told = async () => (await client.operate(pageDeliveries, { appId: failing })).data.list
+  const told = async () => (await client.operate('pageDeliveries', { appId: failing })).data.list
   await becomesTrue(async () => (await told()).length > 0)
   expect((await told())[0]).toMatchObject({ type: 'site.created', responseStatus: null })
 })
@@ -72,13 +67,13 @@ test('a fleet in real districts whose devices stand at its sites and whose state
  * Expects each device at the site that its name begins with, in the lane that its name ends with, since the first run.
  */
 async function expectPlaced(appId: string, sites: { id: number; siteName: string }[], devices: number): Promise<void> {
-  const { list, total } = (await client.operate(pagePlacements, { appId, pageSize: '100' })).data
+  const { list, total } = (await client.operate('pagePlacements', { appId, pageSize: '100' })).data
   expect(total).toBe(devices)
   for (const { siteId, siteName, deviceName, laneName, laneType } of list) {
     expect(sites).toContainEqual(expect.objectContaining({ id: siteId, siteName }))
     expect(deviceName).toBe(`${siteName} ${laneName}`)
     expect(laneType).toBe(laneName?.endsWith('出口') ? 2 : 1)
   }
-  const told = (await client.operate(pageEvents, { appId, type: 'device.placed,device.unplaced' })).data
+  const told = (await client.operate('pageEvents', { appId, type: 'device.placed,device.unplaced' })).data
   expect(told.total).toBe(devices)
 }

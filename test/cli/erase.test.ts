@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { getEvent, pageAudit, pageEvents } from '../../src/events/contract.ts'
-import { deleteSite, saveSite, updateSite, updateSites } from '../../src/sites/contract.ts'
 import { Client } from '../kit/client.ts'
 import type { OwnDatabase } from '../kit/database.ts'
 import { newApplication, siteBody } from '../kit/records.ts'
@@ -26,11 +24,11 @@ test('erase takes the people of deleted sites out of the log, and leaves those o
   const { appId, token } = await newApplication(client)
   const headers = { 'idempotency-key': 'erase-1' }
   const body = siteBody(appId, people)
-  const { data: gone } = await client.call(saveSite, body, { token, headers })
-  const { data: kept } = await client.call(saveSite, siteBody(appId, people), { token })
-  await client.call(updateSite, { appId, id: gone.id, contacts: 'Li Na' }, { token })
+  const { data: gone } = await client.call('saveSite', body, { token, headers })
+  const { data: kept } = await client.call('saveSite', siteBody(appId, people), { token })
+  await client.call('updateSite', { appId, id: gone.id, contacts: 'Li Na' }, { token })
   const batch = { appId, sites: [{ id: gone.id, contacts: 'Wang Fang' }] }
-  await client.call(updateSites, batch, { token, headers })
+  await client.call('updateSites', batch, { token, headers })
   const one = ['--app', appId, '--site', String(gone.id)]
 
   // Nothing is erased for a site that still exists.
@@ -39,8 +37,8 @@ test('erase takes the people of deleted sites out of the log, and leaves those o
     stdout: '',
     stderr: expect.stringContaining('Delete the site first'),
   })
-  await client.call(deleteSite, { appId, id: gone.id }, { token })
-  const eventsOf = async (siteId: number) => (await client.call(pageEvents, { appId, siteId }, { token })).data.list
+  await client.call('deleteSite', { appId, id: gone.id }, { token })
+  const eventsOf = async (siteId: number) => (await client.call('pageEvents', { appId, siteId }, { token })).data.list
   const before = await eventsOf(gone.id)
   expect(before.map(({ type }) => type)).toEqual(['site.created', 'site.updated', 'site.updated', 'site.deleted'])
 
@@ -54,30 +52,30 @@ test('erase takes the people of deleted sites out of the log, and leaves those o
   const after = await eventsOf(gone.id)
   const nobody = { contacts: '***', contactsPhone: '***', customerServicePhone: '***' }
   expect(after).toEqual(before.map((event) => ({ ...event, data: { ...(event.data as object), ...nobody } })))
-  const { data: event } = await client.call(getEvent, { appId, id: after[0]?.id ?? 0 }, { token })
+  const { data: event } = await client.call('getEvent', { appId, id: after[0]?.id ?? 0 }, { token })
   expect(event.data).toMatchObject(nobody)
   expect((await eventsOf(kept.id))[0]?.data).toMatchObject(people)
-  const replayed = await client.call(saveSite, body, { token, headers })
+  const replayed = await client.call('saveSite', body, { token, headers })
   expect(replayed.headers.get('idempotency-replayed')).toBe('true')
   expect(replayed.data).toMatchObject({ id: gone.id, ...nobody })
 
-  const replayedBatch = await client.call(updateSites, batch, { token, headers })
+  const replayedBatch = await client.call('updateSites', batch, { token, headers })
   expect(replayedBatch.headers.get('idempotency-replayed')).toBe('true')
   expect(replayedBatch.data.results[0]?.data).toMatchObject({ id: gone.id, ...nobody })
 
-  const { data: audit } = await client.operate(pageAudit, { appId, type: 'site.erased' })
+  const { data: audit } = await client.operate('pageAudit', { appId, type: 'site.erased' })
   expect(audit.list).toMatchObject([{ appId, actor: 'operator:command line', data: { siteIds: [gone.id], events: 4 } }])
   // Repeated, the command finds nothing to erase.
   expect(JSON.parse((await erase(...one, '--json')).stdout)).toEqual({ sites: 0, events: 0 })
-  expect((await client.operate(pageAudit, { appId, type: 'site.erased' })).data.list).toHaveLength(1)
+  expect((await client.operate('pageAudit', { appId, type: 'site.erased' })).data.list).toHaveLength(1)
 })
 
 test('erase by days takes those that were deleted long enough ago, of one application or of all', async () => {
   const first = await newApplication(client)
   const second = await newApplication(client)
   for (const { appId, token } of [first, second]) {
-    const { data } = await client.call(saveSite, siteBody(appId, people), { token })
-    await client.call(deleteSite, { appId, id: data.id }, { token })
+    const { data } = await client.call('saveSite', siteBody(appId, people), { token })
+    await client.call('deleteSite', { appId, id: data.id }, { token })
   }
   expect(JSON.parse((await erase('--days', '1', '--json')).stdout)).toEqual({ sites: 0, events: 0 })
   expect(JSON.parse((await erase('--days', '0', '--app', first.appId, '--json')).stdout)).toEqual({

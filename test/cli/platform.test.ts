@@ -2,9 +2,6 @@ import { beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { createDevice } from '../../src/devices/contract.ts'
-import { pageAudit } from '../../src/events/contract.ts'
-import { getSession } from '../../src/people/sessions/contract.ts'
 import { type Client, target } from '../kit/client.ts'
 import { newDataDir } from '../kit/folders.ts'
 import { newGenerator, newPerson, signIn } from '../kit/people.ts'
@@ -114,9 +111,9 @@ test('a second factor is reset with a reason, and the person comes in by the pas
     stdout: `Second factor of ${person.name} (${person.id}) reset. The person is signed out.\n`,
     stderr: '',
   })
-  const { list } = (await client.operate(pageAudit, { type: 'secondFactor.reset', subject: String(person.id) })).data
+  const { list } = (await client.operate('pageAudit', { type: 'secondFactor.reset', subject: String(person.id) })).data
   expect(list.map(({ data }) => data)).toMatchObject([{ operatorId: person.id, reason: words }])
-  expect(await becomesTrue(async () => (await client.call(getSession, {}, { headers })).code === 10002, 1000)).toBe(
+  expect(await becomesTrue(async () => (await client.call('getSession', {}, { headers })).code === 10002, 1000)).toBe(
     true,
   )
   await signIn(client, person)
@@ -127,7 +124,7 @@ test('a second factor is reset with a reason, and the person comes in by the pas
 test('refusals shows what was refused, why, and as many as are asked for', async () => {
   const { appId, appSecret, token } = await newApplication(client)
   const faulty = { ...deviceBody(appId), deviceName: '' }
-  for (let calls = 0; calls < 3; calls++) await client.call(createDevice, faulty, { token })
+  for (let calls = 0; calls < 3; calls++) await client.call('createDevice', faulty, { token })
   const { deviceNo } = faulty
   const asked = ['refusals', '--filter', `deviceNo=${deviceNo}`]
   // Refusals are written beside the requests.

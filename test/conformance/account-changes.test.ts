@@ -1,13 +1,4 @@
 import { expect, test } from 'bun:test'
-import { pageAudit } from '../../src/events/contract.ts'
-import {
-  changePassword,
-  createOperator,
-  resetOperator,
-  setUpOperator,
-  updateOperator,
-} from '../../src/people/operators/contract.ts'
-import { saveTotp } from '../../src/people/second-factor/contract.ts'
 import { codeOf, cookieOf, earlyInStep, newPassword, startedSecret } from '../kit/people.ts'
 import { newApplication, newSerial } from '../kit/records.ts'
 import { client, expectSuccess } from './support.ts'
@@ -16,17 +7,17 @@ import { client, expectSuccess } from './support.ts'
 
 test('an event of an account has what the act changed, and nothing that the account’s owner did before', async () => {
   const [name, renamed] = [newSerial('person'), newSerial('person')]
-  const made = expectSuccess(await client.operate(createOperator, { name, role: 'viewer' }))
+  const made = expectSuccess(await client.operate('createOperator', { name, role: 'viewer' }))
   const { id } = made
   const [password, newer] = [newPassword(), newPassword()]
   const setUpToken = String(made.setUpPath).split('#')[1] ?? ''
-  const begun = await client.call(setUpOperator, { setUpToken, password, name: renamed })
+  const begun = await client.call('setUpOperator', { setUpToken, password, name: renamed })
   expectSuccess(begun)
   const headers = { cookie: cookieOf(begun) }
   const secret = await startedSecret(client, headers)
   await earlyInStep()
-  expectSuccess(await client.call(saveTotp, { code: codeOf(secret) }, { headers }))
-  expectSuccess(await client.call(changePassword, { password, newPassword: newer }, { headers }))
+  expectSuccess(await client.call('saveTotp', { code: codeOf(secret) }, { headers }))
+  expectSuccess(await client.call('changePassword', { password, newPassword: newer }, { headers }))
 
   const { appId } = await newApplication(client)
   for (const members of [
@@ -36,11 +27,11 @@ test('an event of an account has what the act changed, and nothing that the acco
     { role: 'viewer' as const },
     {},
   ]) {
-    expectSuccess(await client.operate(updateOperator, { id, ...members }))
+    expectSuccess(await client.operate('updateOperator', { id, ...members }))
   }
-  expectSuccess(await client.operate(resetOperator, { id }))
+  expectSuccess(await client.operate('resetOperator', { id }))
 
-  const { list } = expectSuccess(await client.operate(pageAudit, { subject: String(id), type: 'operator.*' }))
+  const { list } = expectSuccess(await client.operate('pageAudit', { subject: String(id), type: 'operator.*' }))
   expect(list.map(({ type, data }) => [type, (data as { before?: unknown }).before]).toReversed()).toEqual([
     ['operator.created', undefined],
     ['operator.setUp', { name, isSetUp: false }],

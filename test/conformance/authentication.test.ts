@@ -132,5 +132,5 @@ test('operations on one’s own account do not admit keys', async () => {
 
 test('an application’s secret is not a token', async () => {
   const { appId, appSecret } = await newApplication(client)
-  expectChallenge(await client.call(createDevice, deviceBody(appId), { token: appSecret }), 'invalid_token')
+  expectChallenge(await client.call('createDevice', deviceBody(appId), { token: appSecret }), 'invalid_token')
 })

@@ -4,7 +4,6 @@ import {
   createDevice,
   createDevices,
   type DeviceRecord,
-  getDevice,
   updateDevice,
   updateDevices,
 } from '../../src/devices/contract.ts'
@@ -15,13 +14,7 @@ import {
   savePlacement,
   savePlacements,
 } from '../../src/devices/placement/contract.ts'
-import {
-  type DeviceState,
-  getDeviceState,
-  reportDeviceState,
-  reportDeviceStates,
-} from '../../src/devices/state/contract.ts'
-import { pageEvents } from '../../src/events/contract.ts'
+import { type DeviceState, reportDeviceState, reportDeviceStates } from '../../src/devices/state/contract.ts'
 import { saveSite, saveSites, updateSite, updateSites } from '../../src/sites/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication, takeOffline } from '../kit/records.ts'
@@ -120,7 +113,7 @@ const cases: Case[] = [
     async rows(application) {
       const [one, two] = [await newDevice(application), await newDevice(application)]
       const theirs = await newDevice(await newApplication(client))
-      expectSuccess(await client.call(reportDeviceState, { ...one, version: '2' }, { token: application.token }))
+      expectSuccess(await client.call('reportDeviceState', { ...one, version: '2' }, { token: application.token }))
       return [
         { ...one, deviceName: 'one', tag: 'lane=1', provinceCode: '110000' },
         { ...theirs, deviceName: 'taken over' },
@@ -172,7 +165,7 @@ const cases: Case[] = [
       ]
       const theirs = await newDevice(await newApplication(client))
       const report = { deviceNo: two.deviceNo, version: '2', statusRemark: 'E17' }
-      expectSuccess(await client.call(reportDeviceState, report, { token: application.token }))
+      expectSuccess(await client.call('reportDeviceState', report, { token: application.token }))
       return [one, theirs, two, one, { deviceNo: 'two words' }, { deviceNo: 'SN-unknown' }, three]
     },
     faulty: { row: null, field: 'deviceNo' },
@@ -188,7 +181,7 @@ const cases: Case[] = [
     async rows(application) {
       const other = await newApplication(client)
       const [one, two, mine] = [await newDevice(other), await newDevice(other), await newDevice(application)]
-      expectSuccess(await client.call(reportDeviceState, { ...one, version: '2' }, { token: other.token }))
+      expectSuccess(await client.call('reportDeviceState', { ...one, version: '2' }, { token: other.token }))
       return [one, { deviceNo: 'SN-unknown' }, mine, two, one, { deviceNo: '' }]
     },
     faulty: { row: ['x'], field: 'deviceNo' },
@@ -274,7 +267,7 @@ function neutral(data: unknown, { appId }: TestApplication): unknown {
  * sorted by row.
  */
 async function eventsOf({ appId }: TestApplication, rows: Record<string, unknown>[] = []) {
-  const { list } = expectSuccess(await client.operate(pageEvents, { appId, pageSize: '100' }))
+  const { list } = expectSuccess(await client.operate('pageEvents', { appId, pageSize: '100' }))
   const placeOf = ({ data }: { data: unknown }) =>
     rows.findIndex(({ deviceNo }) => deviceNo !== undefined && deviceNo === (data as { deviceNo?: string }).deviceNo)
   return list.map(({ type, actor, data }) => ({ type, actor, data })).toSorted((a, b) => placeOf(a) - placeOf(b))
@@ -287,7 +280,7 @@ async function newDevice(application: TestApplication) {
 async function newPlaced(application: TestApplication) {
   const device = await newDevice(application)
   const placement = { ...device, siteId: await newSite(application), laneType: 1 }
-  expectSuccess(await client.call(savePlacement, placement, { token: application.token }))
+  expectSuccess(await client.call('savePlacement', placement, { token: application.token }))
   return device
 }
 
@@ -377,18 +370,18 @@ test('every row of an offline application is refused with 10006, in the language
   await takeOffline(client, application.appId)
   const { appId, ...device } = deviceBody('')
   const options = { token: application.token, headers: { 'accept-language': 'zh-CN' } }
-  const { results } = expectSuccess(await client.call(createDevices, { devices: [device, {}] }, options))
+  const { results } = expectSuccess(await client.call('createDevices', { devices: [device, {}] }, options))
   expect(results.map(({ code }) => code)).toEqual([10006, 10001])
   for (const { msg } of results) expect(msg).toMatch(/\p{Script=Han}/u)
   expect(JSON.stringify(results[1]?.data)).toMatch(/"reason":"[^"]*\p{Script=Han}/u)
-  expectRefusal(await client.call(getDevice, { deviceNo: device.deviceNo }, application), 'deviceNotFound')
+  expectRefusal(await client.call('getDevice', { deviceNo: device.deviceNo }, application), 'deviceNotFound')
 })
 
 test('a thousand of the largest rows are created', async () => {
   const application = await newApplication(client)
   const largest = { tag: 'x'.repeat(512), detailAddress: '路'.repeat(255), appId: undefined }
   const devices = Array.from({ length: 1000 }, () => deviceBody('', largest))
-  const { results } = expectSuccess(await client.call(createDevices, { devices }, { token: application.token }))
+  const { results } = expectSuccess(await client.call('createDevices', { devices }, { token: application.token }))
   expect(results.filter(({ code }) => code === 0)).toHaveLength(1000)
 })
 
@@ -397,11 +390,11 @@ test('of two batches with one key and different bodies at once, one has no effec
   for (let round = 0; round < 3; round++) {
     const options = { token: application.token, headers: { 'idempotency-key': newSerial('key') } }
     const batches = [3, 5].map((length) => Array.from({ length }, () => deviceBody(application.appId)))
-    const answers = await Promise.all(batches.map((devices) => client.call(createDevices, { devices }, options)))
+    const answers = await Promise.all(batches.map((devices) => client.call('createDevices', { devices }, options)))
     expect(answers.map(({ code }) => code).sort()).toEqual([0, 10008])
     const refused = batches[answers.findIndex(({ code }) => code === 10008)] ?? []
     for (const { deviceNo } of refused) {
-      expectRefusal(await client.call(getDevice, { deviceNo }, application), 'deviceNotFound')
+      expectRefusal(await client.call('getDevice', { deviceNo }, application), 'deviceNotFound')
     }
   }
 })
@@ -409,7 +402,7 @@ test('of two batches with one key and different bodies at once, one has no effec
 test('a batch of sites is refused row by row without the configuration', async () => {
   const other = await newBareApplication()
   const sites = [siteBody(''), siteBody('')]
-  const { results } = expectSuccess(await client.call(saveSites, { sites }, { token: other.token })) as Static<
+  const { results } = expectSuccess(await client.call('saveSites', { sites }, { token: other.token })) as Static<
     typeof saveSites.data
   >
   expect(results.map(({ code }) => code)).toEqual([30003, 30003])
@@ -419,13 +412,13 @@ test('a thousand changes of one device are made one after the other, and its las
   const application = await newApplication(client)
   const { deviceNo } = await newDevice(application)
   const devices = Array.from({ length: 1000 }, (_, index) => ({ deviceNo, tag: `${index}` }))
-  const { results } = expectSuccess(await client.call(updateDevices, { devices }, { token: application.token }))
+  const { results } = expectSuccess(await client.call('updateDevices', { devices }, { token: application.token }))
   expect(results.map(({ data }) => (data as DeviceRecord).tag)).toEqual(devices.map(({ tag }) => tag))
   const query = { deviceNo, type: 'device.updated', pageSize: '100' }
-  const first = expectSuccess(await client.call(pageEvents, query, { token: application.token }))
+  const first = expectSuccess(await client.call('pageEvents', query, { token: application.token }))
   expect(first.list.map(({ data }) => (data as DeviceRecord).tag)).toEqual(devices.slice(0, 100).map(({ tag }) => tag))
   expect(first.total).toBe(1000)
-  const device = expectSuccess(await client.call(getDevice, { deviceNo }, { token: application.token }))
+  const device = expectSuccess(await client.call('getDevice', { deviceNo }, { token: application.token }))
   expect(device.tag).toBe('999')
 })
 
@@ -437,10 +430,10 @@ test('updates that arrive at once, of several applications and devices, each get
   const rounds = Array.from({ length: 4 }, (_, round) =>
     devices.map(async ({ app, deviceNo }) => {
       const tag = `${deviceNo} ${round}`
-      const told = expectSuccess(await client.call(updateDevice, { deviceNo, tag }, { token: app.token }))
+      const told = expectSuccess(await client.call('updateDevice', { deviceNo, tag }, { token: app.token }))
       expect(told).toMatchObject({ appId: app.appId, deviceNo, tag })
       const other = applications.find(({ appId }) => appId !== app.appId) as TestApplication
-      expectRefusal(await client.call(updateDevice, { deviceNo, tag: 'x' }, { token: other.token }), 'deviceNotFound')
+      expectRefusal(await client.call('updateDevice', { deviceNo, tag: 'x' }, { token: other.token }), 'deviceNotFound')
     }),
   )
   await Promise.all(rounds.flat())
@@ -453,18 +446,18 @@ test('reports of one device keep their order beside those of others, in batches 
     const [many, once] = [await newDevice(application), await newDevice(application)]
     // The service notes what repeats the state before it applies the rest, as long as little changes.
     const known = { deviceNo: once.deviceNo, version: 'known' }
-    for (let again = 0; again < 3; again++) expectSuccess(await client.call(reportDeviceState, known, { token }))
+    for (let again = 0; again < 3; again++) expectSuccess(await client.call('reportDeviceState', known, { token }))
     const changes = Array.from({ length: 127 }, (_, index) => ({ deviceNo: many.deviceNo, version: `${index}` }))
     // In one round the last row says again what was stored before the batch.
     const reports =
       round % 2 === 0 ? [known, ...changes] : [known, ...changes.slice(0, 64), { ...changes[0], version: '0' }]
-    if (round % 2 === 1) expectSuccess(await client.call(reportDeviceState, { ...changes[0] }, { token }))
-    const results = expectSuccess(await client.call(reportDeviceStates, { reports }, { token })).results
+    if (round % 2 === 1) expectSuccess(await client.call('reportDeviceState', { ...changes[0] }, { token }))
+    const results = expectSuccess(await client.call('reportDeviceStates', { reports }, { token })).results
     expect(results.map(({ data }) => (data as DeviceRecord).version)).toEqual(reports.map(({ version }) => version))
-    const state = expectSuccess(await client.call(getDeviceState, { deviceNo: many.deviceNo }, { token }))
+    const state = expectSuccess(await client.call('getDeviceState', { deviceNo: many.deviceNo }, { token }))
     expect((state as DeviceState).version).toBe(reports.at(-1)?.version as string)
     const query = { deviceNo: many.deviceNo, type: 'device.stateChanged', pageSize: '100' }
-    const told = expectSuccess(await client.call(pageEvents, query, { token })).list
+    const told = expectSuccess(await client.call('pageEvents', query, { token })).list
     const versions = told.map(({ data }) => (data as DeviceRecord).version)
     const expected =
       round % 2 === 0

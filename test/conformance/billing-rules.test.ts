@@ -1,13 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import {
-  deleteBillingRule,
-  getBillingRule,
-  pageBillingRules,
-  saveBillingRule,
-  updateBillingRule,
-} from '../../src/billing-rules/contract.ts'
-import { pageEvents } from '../../src/events/contract.ts'
-import { deleteSite, getSite, updateSite } from '../../src/sites/contract.ts'
 import { newApplication, type TestApplication } from '../kit/records.ts'
 import {
   client,
@@ -24,11 +15,11 @@ import {
 const owner = await newApplication(client)
 
 function save({ appId, token }: TestApplication, members: Record<string, unknown>) {
-  return client.call(saveBillingRule, { appId, ruleName: 'rule', ...members }, { token })
+  return client.call('saveBillingRule', { appId, ruleName: 'rule', ...members }, { token })
 }
 
 async function detail({ appId, token }: TestApplication, id: number) {
-  return expectSuccess(await client.call(getBillingRule, { appId, id }, { token }))
+  return expectSuccess(await client.call('getBillingRule', { appId, id }, { token }))
 }
 
 /** A period from this time on, with prices that suit any test. */
@@ -205,7 +196,7 @@ test('pageBillingRules finds rules by a part of their name and by type', async (
   for (const ruleName of names) expectSuccess(await save(application, { ruleName, ruleType: 1, periods: onePeriod }))
   expectSuccess(await save(application, { ruleName: 'Night parking', ruleType: 3, ...occupancyTerms }))
   const found = async (filter: Record<string, unknown>) =>
-    expectSuccess(await client.call(pageBillingRules, { appId, ...filter }, { token })).list.map(
+    expectSuccess(await client.call('pageBillingRules', { appId, ...filter }, { token })).list.map(
       (rule) => rule.ruleName,
     )
   expect(await found({})).toEqual(['Night parking', 'night_shift', 'Day', 'Night 100%'])
@@ -222,16 +213,16 @@ const twoPeriods = [...onePeriod, { startTime: '08:00:00', electricityPrice: '1.
 const newFast = async () => expectSuccess(await save(owner, { ruleType: 1, periods: onePeriod }))
 
 function update({ token }: TestApplication, body: Record<string, unknown>, headers: Record<string, string> = {}) {
-  return client.call(updateBillingRule, body, { token, headers })
+  return client.call('updateBillingRule', body, { token, headers })
 }
 
 function remove({ token }: TestApplication, body: Record<string, unknown>, headers: Record<string, string> = {}) {
-  return client.call(deleteBillingRule, body, { token, headers })
+  return client.call('deleteBillingRule', body, { token, headers })
 }
 
 /** The rule's events, oldest first. */
 async function eventsOf({ token }: TestApplication, billingRuleId: number) {
-  return expectSuccess(await client.call(pageEvents, { billingRuleId, pageSize: '100' }, { token })).list
+  return expectSuccess(await client.call('pageEvents', { billingRuleId, pageSize: '100' }, { token })).list
 }
 
 describe('updateBillingRule', () => {
@@ -255,11 +246,13 @@ describe('updateBillingRule', () => {
       const answer = await update(owner, { ...same, id })
       expect(expectSuccess(answer)).toEqual(rule)
       expect(answer.headers.get('etag')).toBe(
-        (await client.call(getBillingRule, { id }, owner)).headers.get('etag') as string,
+        (await client.call('getBillingRule', { id }, owner)).headers.get('etag') as string,
       )
     }
     const updated = expectSuccess(await update(owner, { id, periods: twoPeriods }))
-    const operated = expectSuccess(await client.operate(updateBillingRule, { appId: owner.appId, id, ruleName: 'new' }))
+    const operated = expectSuccess(
+      await client.operate('updateBillingRule', { appId: owner.appId, id, ruleName: 'new' }),
+    )
     const by = `application:${owner.appId}`
     expect((await eventsOf(owner, id)).map(({ type, actor, data }) => ({ type, actor, data }))).toEqual([
       { type: 'billingRule.created', actor: by, data: rule },
@@ -272,7 +265,7 @@ describe('updateBillingRule', () => {
     const rule = await newFast()
     const site = expectSuccess(await saveSiteOf(owner, { fastChargeBillRuleId: rule.id }))
     expectSuccess(await update(owner, { id: rule.id, periods: twoPeriods }))
-    expect(expectSuccess(await client.call(getSite, { id: site.id }, { token: owner.token }))).toEqual(site)
+    expect(expectSuccess(await client.call('getSite', { id: site.id }, { token: owner.token }))).toEqual(site)
   })
 })
 
@@ -288,15 +281,15 @@ describe('deleteBillingRule', () => {
     const id = await newRule(owner, type)
     const [saved, updated] = [await saveSiteOf(owner, { [field]: id }), await saveSiteOf(owner)].map(expectSuccess)
     const other = { id: updated?.id, [field]: id }
-    expectSuccess(await client.call(updateSite, other, { token }))
+    expectSuccess(await client.call('updateSite', other, { token }))
     const refused = await remove(owner, { id })
     expectRefusal(refused, 'billingRuleInUse')
     expect(refused.data).toBeNull()
-    expectSuccess(await client.call(deleteSite, { id: saved?.id }, { token }))
-    expectRefusal(await client.operate(deleteBillingRule, { appId: owner.appId, id }), 'billingRuleInUse')
+    expectSuccess(await client.call('deleteSite', { id: saved?.id }, { token }))
+    expectRefusal(await client.operate('deleteBillingRule', { appId: owner.appId, id }), 'billingRuleInUse')
     await detail(owner, id)
     expect((await eventsOf(owner, id)).map((event) => event.type)).toEqual(['billingRule.created'])
-    expectSuccess(await client.call(updateSite, { ...other, [field]: null }, { token }))
+    expectSuccess(await client.call('updateSite', { ...other, [field]: null }, { token }))
     expectSuccess(await remove(owner, { id }))
   })
 })

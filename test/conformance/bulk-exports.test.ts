@@ -1,9 +1,8 @@
 import { expect, test } from 'bun:test'
 import { parse } from 'csv-parse/sync'
-import { saveBillingRule } from '../../src/billing-rules/contract.ts'
 import { createExport, type ExportKind } from '../../src/bulk/contract.ts'
 import { pageDeliveries } from '../../src/deliveries/contract.ts'
-import { createDevice, createDevices, pageDevices } from '../../src/devices/contract.ts'
+import { pageDevices } from '../../src/devices/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
 import { pageSites } from '../../src/sites/contract.ts'
 import { deviceBody, newApplication, newSerial } from '../kit/records.ts'
@@ -21,13 +20,15 @@ const devices = serials.map((deviceNo, index) => {
   const { appId: _, ...device } = deviceBody(appId, { deviceNo, tag: index % 2 === 0 ? 'even' : '-odd' })
   return device
 })
-expectSuccess(await client.call(createDevices, { appId, devices }, { token }))
+expectSuccess(await client.call('createDevices', { appId, devices }, { token }))
 await newRule(application, 1)
-expectSuccess(await client.call(saveBillingRule, { appId, ruleName: '-x', ruleType: 3, ...occupancyTerms }, { token }))
+expectSuccess(
+  await client.call('saveBillingRule', { appId, ruleName: '-x', ruleType: 3, ...occupancyTerms }, { token }),
+)
 
 /** Exports records of the application and returns the file's text in this format, and its type. */
 async function exported(kind: ExportKind, format: string, filters: object = {}) {
-  const { status, text, headers } = await client.call(createExport, { kind, format, ...filters }, { token })
+  const { status, text, headers } = await client.call('createExport', { kind, format, ...filters }, { token })
   expect(status).toBe(200)
   expect(headers.get('content-disposition')).toMatch(
     new RegExp(`^attachment; filename="${kind}-\\d{8}-\\d{6}\\.${format}"$`),
@@ -92,8 +93,8 @@ test('full-width formulas and those behind blanks are defused, and coordinates a
     const { appId: _, ...device } = deviceBody('', { tag, coordinates: '-73.9,40.7' })
     return device
   })
-  expectSuccess(await client.call(createDevices, { appId: application.appId, devices }, { token: application.token }))
-  const { text } = await client.call(createExport, { kind: 'devices', format: 'csv' }, { token: application.token })
+  expectSuccess(await client.call('createDevices', { appId: application.appId, devices }, { token: application.token }))
+  const { text } = await client.call('createExport', { kind: 'devices', format: 'csv' }, { token: application.token })
   const rows: Record<string, string>[] = parse(text, { columns: true, bom: true })
   const written = tags.map((tag) => (tag === '-5' || tag === 'fine' ? tag : `'${tag}`))
   expect(rows.map(({ tag }) => tag).sort()).toEqual(written.sort())
@@ -116,7 +117,7 @@ test('GeoJSON leaves coordinates of neighbouring countries as they are', async (
   const app = await newApplication(client)
   for (const [deviceName, coordinates] of Object.entries(at)) {
     expectSuccess(
-      await client.call(createDevice, deviceBody(app.appId, { deviceName, coordinates }), { token: app.token }),
+      await client.call('createDevice', deviceBody(app.appId, { deviceName, coordinates }), { token: app.token }),
     )
   }
   const headers = { authorization: `Bearer ${app.token}` }
@@ -145,7 +146,7 @@ test('GeoJSON is in WGS 84, with the coordinates as they were sent beside it', a
 })
 
 test('filters of another kind, and formats that a kind has not, are refused', async () => {
-  const refused = (query: object) => client.call(createExport, query, { token })
+  const refused = (query: object) => client.call('createExport', query, { token })
   expectFaults(await refused({ kind: 'sites', deviceNo: 'x' }), ['deviceNo'])
   expectFaults(await refused({ kind: 'devices', status: 3 }), ['status'])
   expectFaults(await refused({ kind: 'events', type: 'no.such' }), ['type'])

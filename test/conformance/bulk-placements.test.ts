@@ -1,5 +1,4 @@
 import { expect, test } from 'bun:test'
-import { createExport, createImport } from '../../src/bulk/contract.ts'
 import { newApplication, newSerial, takeOffline } from '../kit/records.ts'
 import { csvOf, imported, ndjson, outcomesOf, upserted } from './import-support.ts'
 import {
@@ -128,7 +127,7 @@ test.each(['csv', 'ndjson'])(
     const app = await newApplication(client)
     const site = await newSite(app)
     const [one, two] = [await newPlaced(app, site), await newPlaced(app, site)]
-    const { text } = await client.call(createExport, { kind: 'placements', format }, app)
+    const { text } = await client.call('createExport', { kind: 'placements', format }, app)
     const edited = text.replace(format === 'csv' ? `,1,,` : '"laneType":1', format === 'csv' ? `,2,,` : '"laneType":2')
     const told = await upserted(app, 'placements', edited, format === 'csv' ? 'text/csv' : ndjson)
     expect(told).toMatchObject({ updated: 1, existing: 1, created: 0, refused: 0 })
@@ -153,7 +152,7 @@ test('an application that is offline may place by a file, and a placement that e
 test('an operator names the application, and a file with other columns is refused at once', async () => {
   const app = await newApplication(client)
   const sent = (more: object, file: string) =>
-    client.operate(createImport, { kind: 'placements', ...more, file }, { headers: { 'content-type': 'text/csv' } })
+    client.operate('createImport', { kind: 'placements', ...more, file }, { headers: { 'content-type': 'text/csv' } })
   expectFaults(await sent({}, csvOf(columns)), ['appId'])
   expectFaults(await sent({ appId: app.appId }, csvOf('deviceNo,siteId,gate')), ['gate', 'laneType'])
 })

@@ -1,12 +1,11 @@
 import { expect, test } from 'bun:test'
-import { getCallbackHealth } from '../../src/deliveries/health/contract.ts'
 import { newApplication, type TestApplication } from '../kit/records.ts'
 import { client, createDeviceOf, expectSuccess, newBareApplication } from './support.ts'
 
 // Health with a receiver that answers is in test/faults/callbacks.test.ts. Here no server receives.
 
 const healthOf = async ({ appId, token }: TestApplication) =>
-  expectSuccess(await client.call(getCallbackHealth, { appId }, { token }))
+  expectSuccess(await client.call('getCallbackHealth', { appId }, { token }))
 
 const nothing = {
   heldUntil: null,

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
 import { astral, client, expectFaults, expectSuccess, newBareApplication } from './support.ts'
 
 async function save(callbackUrl: unknown) {
   const { appId, token } = await newBareApplication()
-  return client.call(saveThirdPartyConfig, { appId, operatorName: 'Operator', callbackUrl }, { token })
+  return client.call('saveThirdPartyConfig', { appId, operatorName: 'Operator', callbackUrl }, { token })
 }
 
 const public_ = [

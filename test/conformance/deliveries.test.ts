@@ -1,7 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import { saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
-import { getDelivery, pageDeliveries, replayDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
-import { pageEvents } from '../../src/events/contract.ts'
 import { newPerson, signIn } from '../kit/people.ts'
 import { newApplication, type TestApplication } from '../kit/records.ts'
 import {
@@ -39,11 +36,11 @@ const recordMembers = [
 ]
 
 function page({ token }: TestApplication, query: Record<string, unknown> = {}) {
-  return client.call(pageDeliveries, query, { token })
+  return client.call('pageDeliveries', query, { token })
 }
 
 function replay({ token }: TestApplication, body: unknown) {
-  return client.call(replayDeliveries, body, { token })
+  return client.call('replayDeliveries', body, { token })
 }
 
 async function listOf(application: TestApplication, query: Record<string, unknown> = {}) {
@@ -69,7 +66,7 @@ const unheard = await newUnheard()
 describe('pageDeliveries', () => {
   test('answers the documented record, newest event first', async () => {
     const list = await listOf(unheard)
-    const { list: events } = expectSuccess(await client.call(pageEvents, {}, { token: unheard.token }))
+    const { list: events } = expectSuccess(await client.call('pageEvents', {}, { token: unheard.token }))
     expect(list.map(({ eventId }) => eventId)).toEqual(events.map(({ id }) => id).toReversed())
     expect(list.map(({ type }) => type)).toEqual(['device.bound', 'device.bound', 'thirdPartyConfig.saved'])
     for (const record of list) {
@@ -99,7 +96,7 @@ describe('pageDeliveries', () => {
     expect((await listOf(unheard, { eventId: newest?.eventId })).map(({ id }) => id)).toEqual([Number(newest?.id)])
     expect(await count({ eventId: 0 })).toBe(0)
     // A delivery's time is that of its event, not that of an attempt.
-    const { list: events } = expectSuccess(await client.call(pageEvents, { order: 'desc' }, { token: unheard.token }))
+    const { list: events } = expectSuccess(await client.call('pageEvents', { order: 'desc' }, { token: unheard.token }))
     expect(newest?.time).toBe(String(events[0]?.time))
     expect(await count({ timeFrom: newest?.time, timeTo: newest?.time })).toBeGreaterThan(0)
     expect(await count({ timeTo: newest?.time })).toBe(3)
@@ -113,7 +110,7 @@ test('getDelivery answers one delivery as its page does', async () => {
   const [newest] = await listOf(unheard)
   const id = Number(newest?.id)
   const { token } = unheard
-  const { nextAttemptTime: _, ...record } = expectSuccess(await client.call(getDelivery, { id }, { token }))
+  const { nextAttemptTime: _, ...record } = expectSuccess(await client.call('getDelivery', { id }, { token }))
   expect(newest).toMatchObject({
     id,
     appId: record.appId,
@@ -122,11 +119,11 @@ test('getDelivery answers one delivery as its page does', async () => {
     time: record.time,
   })
   expect(Object.keys(record)).toEqual(Object.keys(newest ?? {}).filter((member) => member !== 'nextAttemptTime'))
-  expect(expectSuccess(await client.operate(getDelivery, { appId: unheard.appId, id })).id).toBe(id)
+  expect(expectSuccess(await client.operate('getDelivery', { appId: unheard.appId, id })).id).toBe(id)
   const other = await newApplication(client)
-  expectRefusal(await client.call(getDelivery, { id }, { token: other.token }), 'deliveryNotFound')
-  expectRefusal(await client.call(getDelivery, { id: 0 }, { token }), 'deliveryNotFound')
-  expectFaults(await client.operate(getDelivery, { id }), ['appId'])
+  expectRefusal(await client.call('getDelivery', { id }, { token: other.token }), 'deliveryNotFound')
+  expectRefusal(await client.call('getDelivery', { id: 0 }, { token }), 'deliveryNotFound')
+  expectFaults(await client.operate('getDelivery', { id }), ['appId'])
 })
 
 test('pageDeliveries is of all applications for who names none: a developer’s those that are theirs', async () => {
@@ -135,7 +132,7 @@ test('pageDeliveries is of all applications for who names none: a developer’s 
   const whose = [unheard, other].sort((one, two) => (one.appId < two.appId ? -1 : 1))
   const expected = (await Promise.all(whose.map((application) => listOf(application)))).flat().map(({ id }) => id)
   const ask = async (query: Record<string, unknown>) =>
-    expectSuccess(await client.call(pageDeliveries, query, { headers: developer }))
+    expectSuccess(await client.call('pageDeliveries', query, { headers: developer }))
   const page = await ask({})
   expect(page).toMatchObject({ total: 6, waitingEvents: null, waitingSince: null, heldUntil: null, callbacks: 'on' })
   expect(page.list.map(({ id }) => id)).toEqual(expected)
@@ -148,7 +145,7 @@ test('pageDeliveries is of all applications for who names none: a developer’s 
   expect(walked).toEqual(expected)
   const [newest] = page.list
   const { list } = expectSuccess(
-    await client.operate(pageDeliveries, { eventId: newest?.eventId, timeFrom: newest?.time }),
+    await client.operate('pageDeliveries', { eventId: newest?.eventId, timeFrom: newest?.time }),
   )
   expect(list.map(({ id, appId }) => [id, appId])).toContainEqual([Number(newest?.id), String(newest?.appId)])
 })
@@ -182,7 +179,7 @@ describe('replayDeliveries', () => {
     const application = await newUnheard()
     const { appId, token } = application
     const members = { callbackUrl: 'https://nowhere.example.com/callback', callbackEvents: ['device.bound'] }
-    expectSuccess(await client.call(saveThirdPartyConfig, { appId, operatorName: 'x', ...members }, { token }))
+    expectSuccess(await client.call('saveThirdPartyConfig', { appId, operatorName: 'x', ...members }, { token }))
     expect(expectSuccess(await replay(application, always))).toEqual({ replayed: 2 })
   })
 
@@ -216,21 +213,21 @@ describe('replayDeliveries', () => {
 describe('testDelivery', () => {
   test('without a callback is callbackMissing', async () => {
     for (const { token } of [await newApplication(client), await newBareApplication()]) {
-      expectRefusal(await client.call(testDelivery, {}, { token }), 'callbackMissing')
+      expectRefusal(await client.call('testDelivery', {}, { token }), 'callbackMissing')
     }
     const { appId } = await newIdleApplication()
-    expectRefusal(await client.operate(testDelivery, { appId }), 'callbackMissing')
+    expectRefusal(await client.operate('testDelivery', { appId }), 'callbackMissing')
   })
 
   test('is answered with its delivery also when nobody listens', async () => {
     const application = await newUnheard()
-    const record = expectSuccess(await client.call(testDelivery, {}, { token: application.token }))
+    const record = expectSuccess(await client.call('testDelivery', {}, { token: application.token }))
     expect(Object.keys(record).sort()).toEqual(recordMembers)
     expect(record).toMatchObject({ type: 'test', eventId: null, status: 3, attempts: 1, nextAttemptTime: null })
     expect(record.error).not.toBeNull()
     expect(record.attemptLog).toHaveLength(1)
     expect(await listOf(application, { type: 'test' })).toEqual([record])
-    const second = await client.call(testDelivery, {}, { token: application.token })
+    const second = await client.call('testDelivery', {}, { token: application.token })
     expectRefusal(second, 'tooManyRequests')
     expect(second.headers.get('retry-after')).toMatch(/^[123]$/)
   })

@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import { updateDevice } from '../../src/devices/contract.ts'
-import { pageEvents } from '../../src/events/contract.ts'
 import { newApplication, type TestApplication } from '../kit/records.ts'
 import { client, createDeviceOf, expectFaults, expectSuccess } from './support.ts'
 
@@ -9,11 +7,11 @@ async function newDevice(application: TestApplication, members: Record<string, u
 }
 
 function update({ token }: TestApplication, body: Record<string, unknown>, headers: Record<string, string> = {}) {
-  return client.call(updateDevice, body, { token, headers })
+  return client.call('updateDevice', body, { token, headers })
 }
 
 async function eventTypes({ token }: TestApplication, deviceNo: string): Promise<string[]> {
-  const page = expectSuccess(await client.call(pageEvents, { deviceNo, pageSize: '100' }, { token }))
+  const page = expectSuccess(await client.call('pageEvents', { deviceNo, pageSize: '100' }, { token }))
   return page.list.map(({ type }) => type)
 }
 

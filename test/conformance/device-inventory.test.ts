@@ -1,10 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import {
-  deleteDeviceInventory,
-  importDeviceInventory,
-  pageDeviceInventory,
-} from '../../src/devices/inventory/contract.ts'
-import { deleteDeviceModel, saveDeviceModel } from '../../src/devices/models/contract.ts'
 import { newApplication, newSerial } from '../kit/records.ts'
 import { client, createDeviceOf, expectFaults, expectNow, expectSuccess } from './support.ts'
 import { neverText, notGiven } from './texts.ts'
@@ -25,21 +19,21 @@ const gate = {
 const imported = new Set<string>()
 
 beforeAll(async () => {
-  for (const model of [barrier, gate]) expectSuccess(await client.operate(saveDeviceModel, model))
+  for (const model of [barrier, gate]) expectSuccess(await client.operate('saveDeviceModel', model))
 })
 
 afterAll(async () => {
-  for (const deviceNo of imported) await client.operate(deleteDeviceInventory, { deviceNo })
-  for (const { serialPrefix } of [barrier, gate]) await client.operate(deleteDeviceModel, { serialPrefix })
+  for (const deviceNo of imported) await client.operate('deleteDeviceInventory', { deviceNo })
+  for (const { serialPrefix } of [barrier, gate]) await client.operate('deleteDeviceModel', { serialPrefix })
 })
 
 function importEntries(...entries: { deviceNo: string; modelName: string }[]) {
   for (const { deviceNo } of entries) imported.add(deviceNo)
-  return client.operate(importDeviceInventory, { entries })
+  return client.operate('importDeviceInventory', { entries })
 }
 
 async function entriesFrom(deviceNo: string) {
-  return expectSuccess(await client.operate(pageDeviceInventory, { deviceNo, pageSize: 100 })).list
+  return expectSuccess(await client.operate('pageDeviceInventory', { deviceNo, pageSize: 100 })).list
 }
 
 test('importDeviceInventory adds entries of exactly their members, and the page shows them', async () => {
@@ -82,7 +76,7 @@ test('an import is all of the list or nothing: unknown models, faulty serials an
     )
   }
   for (const entries of [undefined, null, '', [], {}, 'x', 5]) {
-    expectFaults(await client.operate(importDeviceInventory, { entries }), ['entries'])
+    expectFaults(await client.operate('importDeviceInventory', { entries }), ['entries'])
   }
   expect(await entriesFrom(base)).toEqual([])
 })
@@ -98,8 +92,8 @@ test('every fault of every entry is named by its place', async () => {
     ...serials.map((_, index) => `entries[${index}].deviceNo`),
     ...names.map((_, index) => `entries[${serials.length + index}].modelName`),
   ]
-  expectFaults(await client.operate(importDeviceInventory, { entries }), expected)
-  const shapes = await client.operate(importDeviceInventory, { entries: [5, null, 'x', [], {}] })
+  expectFaults(await client.operate('importDeviceInventory', { entries }), expected)
+  const shapes = await client.operate('importDeviceInventory', { entries: [5, null, 'x', [], {}] })
   expectFaults(shapes, [
     'entries[0]',
     'entries[1]',
@@ -136,17 +130,17 @@ test('an entry that is imported, changed or deleted decides for the next device 
   expect(expectSuccess(await createDeviceOf(one, { deviceNo: first })).modelName).toBe(barrier.modelName)
   expectSuccess(await importEntries(...both(gate.modelName)))
   expect(expectSuccess(await createDeviceOf(two, { deviceNo: second })).modelName).toBe(gate.modelName)
-  expectSuccess(await client.operate(deleteDeviceInventory, { deviceNo: third }))
+  expectSuccess(await client.operate('deleteDeviceInventory', { deviceNo: third }))
   expect(expectSuccess(await createDeviceOf(two, { deviceNo: third })).modelName).toBeNull()
 })
 
 test('deleting an entry that does not exist is 404 with a code of the device band', async () => {
-  const answer = await client.operate(deleteDeviceInventory, { deviceNo: newSerial() })
+  const answer = await client.operate('deleteDeviceInventory', { deviceNo: newSerial() })
   expect(answer.status).toBe(404)
   expect(answer.code).toBe(20022)
   expect(answer.data as unknown).toBeNull()
   for (const deviceNo of [undefined, '', 'a b', 5]) {
-    expectFaults(await client.operate(deleteDeviceInventory, { deviceNo }), ['deviceNo'])
+    expectFaults(await client.operate('deleteDeviceInventory', { deviceNo }), ['deviceNo'])
   }
 })
 
@@ -159,7 +153,7 @@ test('pageDeviceInventory finds entries by parts of their serial and of their mo
   ]
   expectSuccess(await importEntries(...entries))
   const found = async (filter: Record<string, string>) =>
-    expectSuccess(await client.operate(pageDeviceInventory, filter)).list.map((entry) => entry.deviceNo)
+    expectSuccess(await client.operate('pageDeviceInventory', filter)).list.map((entry) => entry.deviceNo)
   expect(await found({ deviceNo: base })).toEqual([`${base}B`, `${base}a`, `${base}b`])
   expect(await found({ deviceNo: base, modelName: `gate ${unique}` })).toEqual([`${base}a`])
   expect(await found({ deviceNo: base.slice(1).toLowerCase() })).toEqual([`${base}B`, `${base}a`, `${base}b`])
@@ -171,6 +165,6 @@ test('deleteDeviceInventory answers the entry and takes it away', async () => {
   const deviceNo = newSerial()
   expectSuccess(await importEntries({ deviceNo, modelName: barrier.modelName }))
   const [entry] = await entriesFrom(deviceNo)
-  expect(expectSuccess(await client.operate(deleteDeviceInventory, { deviceNo }))).toEqual(entry as object as never)
+  expect(expectSuccess(await client.operate('deleteDeviceInventory', { deviceNo }))).toEqual(entry as object as never)
   expect(await entriesFrom(deviceNo)).toEqual([])
 })

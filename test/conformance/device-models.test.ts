@@ -1,5 +1,4 @@
 import { expect, test } from 'bun:test'
-import { deleteDeviceModel, pageDeviceModels, saveDeviceModel } from '../../src/devices/models/contract.ts'
 import { newApplication, newSerial } from '../kit/records.ts'
 import { client, createDeviceOf, expectFaults, expectNow, expectSuccess } from './support.ts'
 import { notGiven } from './texts.ts'
@@ -11,16 +10,16 @@ const full = {
 }
 
 function save(members: Record<string, unknown>) {
-  return client.operate(saveDeviceModel, { serialPrefix: newSerial('M'), modelName: 'Barrier', ...members })
+  return client.operate('saveDeviceModel', { serialPrefix: newSerial('M'), modelName: 'Barrier', ...members })
 }
 
 async function remove(serialPrefix: string): Promise<void> {
-  expectSuccess(await client.operate(deleteDeviceModel, { serialPrefix }))
+  expectSuccess(await client.operate('deleteDeviceModel', { serialPrefix }))
 }
 
 /** The models whose serial prefix begins with this text, as the page shows them. */
 async function modelsFrom(serialPrefix: string) {
-  return expectSuccess(await client.operate(pageDeviceModels, { serialPrefix, pageSize: 100 })).list
+  return expectSuccess(await client.operate('pageDeviceModels', { serialPrefix, pageSize: 100 })).list
 }
 
 test('saveDeviceModel makes a model of exactly its members, and the page shows it', async () => {
@@ -43,7 +42,7 @@ test('saveDeviceModel replaces the model of its prefix: what is not given is cle
 })
 
 test('deleting a model that does not exist is 404 with a code of the device band', async () => {
-  const answer = await client.operate(deleteDeviceModel, { serialPrefix: newSerial('M') })
+  const answer = await client.operate('deleteDeviceModel', { serialPrefix: newSerial('M') })
   expect(answer.status).toBe(404)
   expect(answer.code).toBe(20021)
   expect(answer.data as unknown).toBeNull()
@@ -103,7 +102,7 @@ test('a model that is saved, changed or deleted decides for the next device at o
 
 test('only the prefix and the name of a model are required; absent, null and empty are the same for the rest', async () => {
   for (const modelName of notGiven) expectFaults(await save({ modelName }), ['modelName'])
-  expectFaults(await client.operate(saveDeviceModel, {}), ['serialPrefix', 'modelName'])
+  expectFaults(await client.operate('saveDeviceModel', {}), ['serialPrefix', 'modelName'])
   const serialPrefix = newSerial('M')
   for (const nothing of [undefined, null, '']) {
     const members = { productPictureUrl: nothing, deviceType: nothing, deviceTypeName: nothing }
@@ -125,7 +124,7 @@ test('pageDeviceModels finds models by their prefix’s beginning and by a part 
   expect(shown(await modelsFrom(base))).toEqual(prefixes.toSorted())
   expect(shown(await modelsFrom(`${base}b`))).toEqual([`${base}b`])
   expect(await modelsFrom(`${base}%`)).toEqual([])
-  const byName = expectSuccess(await client.operate(pageDeviceModels, { modelName: unique.slice(2) }))
+  const byName = expectSuccess(await client.operate('pageDeviceModels', { modelName: unique.slice(2) }))
   expect(shown(byName.list)).toEqual(prefixes.toSorted())
   for (const serialPrefix of prefixes) await remove(serialPrefix)
 })

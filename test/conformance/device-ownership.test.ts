@@ -1,13 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { getDevice } from '../../src/devices/contract.ts'
-import {
-  forceUnbindDevice,
-  getDeviceHistory,
-  transferDevice,
-  unbindDevice,
-} from '../../src/devices/ownership/contract.ts'
-import { reportDeviceState } from '../../src/devices/state/contract.ts'
-import { type EventRecord, pageEvents } from '../../src/events/contract.ts'
+import type { EventRecord } from '../../src/events/contract.ts'
 import { newApplication, newSerial, type TestApplication, takeOffline } from '../kit/records.ts'
 import { newPlaced, newSite } from './placement-support.ts'
 import { client, createDeviceOf, expectFaults, expectNow, expectRefusal, expectSuccess } from './support.ts'
@@ -16,19 +8,19 @@ const first = await newApplication(client)
 const second = await newApplication(client)
 
 function unbind({ token }: TestApplication, deviceNo: string, members: Record<string, unknown> = {}) {
-  return client.call(unbindDevice, { deviceNo, ...members }, { token })
+  return client.call('unbindDevice', { deviceNo, ...members }, { token })
 }
 
 function detail({ token }: TestApplication, deviceNo: string) {
-  return client.call(getDevice, { deviceNo }, { token })
+  return client.call('getDevice', { deviceNo }, { token })
 }
 
 function history({ token }: TestApplication, deviceNo: string) {
-  return client.call(getDeviceHistory, { deviceNo }, { token })
+  return client.call('getDeviceHistory', { deviceNo }, { token })
 }
 
 async function events({ token }: TestApplication, deviceNo: string) {
-  return expectSuccess(await client.call(pageEvents, { deviceNo, pageSize: '100' }, { token })).list
+  return expectSuccess(await client.call('pageEvents', { deviceNo, pageSize: '100' }, { token })).list
 }
 
 async function newDevice(application: TestApplication, members: Record<string, unknown> = {}) {
@@ -49,7 +41,7 @@ describe('unbindDevice', () => {
   test('leaves nothing of the former owner to the next: no state, tag, name or address', async () => {
     const created = await newDevice(first, { tag: 'secret tag', deviceName: 'secret name', detailAddress: 'secret' })
     const { deviceNo } = created
-    expectSuccess(await client.call(reportDeviceState, { deviceNo, ...everything }, { token: first.token }))
+    expectSuccess(await client.call('reportDeviceState', { deviceNo, ...everything }, { token: first.token }))
     expectSuccess(await unbind(first, deviceNo))
     const next = await createDeviceOf(second, { deviceNo, deviceName: 'mine', tag: null, detailAddress: null })
     expectSuccess(next)
@@ -71,10 +63,10 @@ describe('unbindDevice', () => {
     // Repeated, because the clock may reach its next second during a round.
     for (const _ of [1, 2, 3]) {
       for (const { appId } of [second, first]) {
-        expectSuccess(await client.operate(transferDevice, { deviceNo, targetAppId: appId, reason: 'sold' }))
+        expectSuccess(await client.operate('transferDevice', { deviceNo, targetAppId: appId, reason: 'sold' }))
       }
       const outdated = { token: first.token, headers: { 'if-match': etag } }
-      expectRefusal(await client.call(unbindDevice, { deviceNo }, outdated), 'preconditionFailed')
+      expectRefusal(await client.call('unbindDevice', { deviceNo }, outdated), 'preconditionFailed')
     }
   })
 })
@@ -88,7 +80,7 @@ describe('getDeviceHistory', () => {
     expectSuccess(await unbind(second, deviceNo))
     await newDevice(first, { deviceNo })
 
-    const { list } = expectSuccess(await client.operate(getDeviceHistory, { deviceNo }))
+    const { list } = expectSuccess(await client.operate('getDeviceHistory', { deviceNo }))
     expect(list.map(({ appId, unboundBy, reason }) => [appId, unboundBy, reason])).toEqual([
       [first.appId, null, null],
       [second.appId, `application:${second.appId}`, null],
@@ -100,10 +92,10 @@ describe('getDeviceHistory', () => {
       expectNow(binding.boundAt)
       if (binding.unboundAt !== null) expect(binding.unboundAt >= binding.boundAt).toBe(true)
     }
-    const named = await client.operate(getDeviceHistory, { appId: first.appId, deviceNo })
+    const named = await client.operate('getDeviceHistory', { appId: first.appId, deviceNo })
     expect(expectSuccess(named).list).toEqual([list[0], list[2]] as typeof list)
     const stranger = await newApplication(client)
-    expectRefusal(await client.operate(getDeviceHistory, { appId: stranger.appId, deviceNo }), 'deviceNotFound')
+    expectRefusal(await client.operate('getDeviceHistory', { appId: stranger.appId, deviceNo }), 'deviceNotFound')
     expect(expectSuccess(await history(first, deviceNo)).list).toEqual([list[0], list[2]] as typeof list)
     expect(expectSuccess(await history(second, deviceNo)).list).toEqual([list[1]] as typeof list)
   })
@@ -113,16 +105,16 @@ describe('forceUnbindDevice', () => {
   test('wants a reason and a serial that somebody holds', async () => {
     const { deviceNo } = await newDevice(first)
     for (const reason of [undefined, null, '', ' ']) {
-      expectFaults(await client.operate(forceUnbindDevice, { deviceNo, reason }), ['reason'])
+      expectFaults(await client.operate('forceUnbindDevice', { deviceNo, reason }), ['reason'])
     }
-    expectRefusal(await client.operate(forceUnbindDevice, { deviceNo: newSerial(), reason: 'x' }), 'deviceNotFound')
+    expectRefusal(await client.operate('forceUnbindDevice', { deviceNo: newSerial(), reason: 'x' }), 'deviceNotFound')
     expectSuccess(await detail(first, deviceNo))
   })
 })
 
 describe('transferDevice', () => {
   function transfer(deviceNo: string, targetAppId: string, reason: unknown = 'the site was sold') {
-    return client.operate(transferDevice, { deviceNo, targetAppId, reason })
+    return client.operate('transferDevice', { deviceNo, targetAppId, reason })
   }
 
   test('is told in both applications’ feeds, each with its own record, so neither learns of the other', async () => {
@@ -146,7 +138,7 @@ describe('transferDevice', () => {
     ])
     expect(left?.id).toBe((ended?.id ?? 0) + 1)
     expect(new Set([ended?.occurredAt, left?.occurredAt, came?.occurredAt]).size).toBe(1)
-    const { list } = expectSuccess(await client.operate(getDeviceHistory, { deviceNo }))
+    const { list } = expectSuccess(await client.operate('getDeviceHistory', { deviceNo }))
     const moments = [list[0]?.boundAt, list[1]?.unboundAt, after.createTime, ended?.time]
     expect(moments).toEqual(moments.map(() => came?.time))
   })

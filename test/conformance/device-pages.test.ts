@@ -1,8 +1,6 @@
 import { beforeAll, expect, test } from 'bun:test'
-import { createDevices, type DeviceRecord, pageDevices } from '../../src/devices/contract.ts'
-import { deleteDeviceModel, saveDeviceModel } from '../../src/devices/models/contract.ts'
-import { unbindDevice } from '../../src/devices/ownership/contract.ts'
-import { type DeviceState, getDeviceState, reportDeviceState } from '../../src/devices/state/contract.ts'
+import { type DeviceRecord, pageDevices } from '../../src/devices/contract.ts'
+import type { DeviceState } from '../../src/devices/state/contract.ts'
 import {
   expectPages,
   type Filter,
@@ -27,7 +25,7 @@ let devices: DeviceRecord[] = []
 let reports: LastReports = new Map()
 
 function askFor({ token }: TestApplication) {
-  return (query: Record<string, unknown>) => client.call(pageDevices, query, { token })
+  return (query: Record<string, unknown>) => client.call('pageDevices', query, { token })
 }
 
 const ask = askFor(owner)
@@ -37,7 +35,7 @@ async function lastReportsOf(devices: readonly DeviceRecord[]): Promise<LastRepo
   const reports = new Map<string, string>()
   for (let from = 0; from < devices.length; from += 100) {
     const portion = devices.slice(from, from + 100).map(({ deviceNo }) => deviceNo)
-    const states = expectSuccess(await client.operate(getDeviceState, { deviceNos: portion.join(',') }))
+    const states = expectSuccess(await client.operate('getDeviceState', { deviceNos: portion.join(',') }))
     for (const { deviceNo, lastReportTime } of (states as { list: DeviceState[] }).list) {
       if (lastReportTime !== null) reports.set(deviceNo, lastReportTime)
     }
@@ -47,7 +45,7 @@ async function lastReportsOf(devices: readonly DeviceRecord[]): Promise<LastRepo
 
 async function createMotley(application: TestApplication, count: number, prefix: string): Promise<string[]> {
   const rows = Array.from({ length: count }, () => motleyDevice(random, newSerial(prefix)))
-  const { results } = expectSuccess(await client.call(createDevices, { devices: rows }, { token: application.token }))
+  const { results } = expectSuccess(await client.call('createDevices', { devices: rows }, { token: application.token }))
   expect(results.map(({ code }) => code)).toEqual(rows.map(() => 0))
   return rows.map(({ deviceNo }) => String(deviceNo))
 }
@@ -58,20 +56,20 @@ beforeAll(async () => {
   const models = prefixes
     .slice(0, 2)
     .map((serialPrefix, index) => ({ serialPrefix, modelName: `model ${index} of it` }))
-  for (const model of models) expectSuccess(await client.operate(saveDeviceModel, model))
+  for (const model of models) expectSuccess(await client.operate('saveDeviceModel', model))
   for (const prefix of prefixes) {
     // The prefixes are created in different seconds, so that a filter by time can separate them.
     if (serials.length > 0) await Bun.sleep(1000)
     serials.push(...(await createMotley(owner, 50, prefix)))
   }
-  for (const { serialPrefix } of models) expectSuccess(await client.operate(deleteDeviceModel, { serialPrefix }))
+  for (const { serialPrefix } of models) expectSuccess(await client.operate('deleteDeviceModel', { serialPrefix }))
   await createMotley(stranger, 50, 'S')
   await Promise.all(
     serials
       .filter(() => random() < 0.6)
       .map(async (deviceNo) => {
         const state = { status: choose([1, 2]), onlineStatus: choose([1, 2]), runStatus: choose([0, 1, 2]) }
-        expectSuccess(await client.call(reportDeviceState, { deviceNo, ...state }, { token: owner.token }))
+        expectSuccess(await client.call('reportDeviceState', { deviceNo, ...state }, { token: owner.token }))
       }),
   )
   devices = await walk(ask, {}, 100)
@@ -137,7 +135,7 @@ test('pageDevices skips nothing that is there throughout, while others create an
   const others = (async () => {
     while (isWalking) {
       const deviceNo = passing.pop() ?? newSerial('N')
-      if (deviceNo.startsWith('P')) expectSuccess(await client.call(unbindDevice, { deviceNo }, { token }))
+      if (deviceNo.startsWith('P')) expectSuccess(await client.call('unbindDevice', { deviceNo }, { token }))
       else expectSuccess(await createDeviceOf(application, { deviceNo }))
     }
   })()
@@ -186,15 +184,15 @@ test('pageDevices answers an operator who names no application all of them, by a
     const [reported, ...others] = await createMotley(application, 15, prefix)
     for (const deviceNo of [reported, ...others.slice(8)]) {
       const report = { deviceNo, reportTime: `2026-0${1 + Math.floor(random() * 9)}-01T00:00:00Z` }
-      expectSuccess(await client.call(reportDeviceState, report, { token: application.token }))
+      expectSuccess(await client.call('reportDeviceState', report, { token: application.token }))
     }
   }
-  const askAll = (query: Filter) => client.operate(pageDevices, { ...query, deviceNo: prefix })
+  const askAll = (query: Filter) => client.operate('pageDevices', { ...query, deviceNo: prefix })
   const own = await Promise.all(
     applications
       .map(({ appId }) => appId)
       .sort()
-      .map((appId) => walk((query) => client.operate(pageDevices, { ...query, appId }), {}, 100)),
+      .map((appId) => walk((query) => client.operate('pageDevices', { ...query, appId }), {}, 100)),
   )
   const all = own.flat()
   expect(all.length).toBe(45)
@@ -209,6 +207,6 @@ test('pageDevices answers an operator who names no application all of them, by a
 test('pageDevices answers an operator as it answers the application', async () => {
   for (const filter of [{}, { deviceName: 'gate', pageSize: 5 }]) {
     const own = expectSuccess(await ask(filter))
-    expect(expectSuccess(await client.operate(pageDevices, { ...filter, appId: owner.appId }))).toEqual(own)
+    expect(expectSuccess(await client.operate('pageDevices', { ...filter, appId: owner.appId }))).toEqual(own)
   }
 })

@@ -1,12 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { getDevice } from '../../src/devices/contract.ts'
-import {
-  type DeviceState,
-  getDeviceState,
-  reportDeviceState,
-  reportDeviceStates,
-} from '../../src/devices/state/contract.ts'
-import { getEvent, pageEvents } from '../../src/events/contract.ts'
+import type { DeviceState } from '../../src/devices/state/contract.ts'
 import { newApplication } from '../kit/records.ts'
 import { client, createDeviceOf, expectFaults, expectNow, expectSuccess, shownMoment } from './support.ts'
 
@@ -18,12 +11,12 @@ async function newDevice() {
 }
 
 function report(deviceNo: string, state: Record<string, unknown>) {
-  return client.call(reportDeviceState, { deviceNo, ...state }, { token })
+  return client.call('reportDeviceState', { deviceNo, ...state }, { token })
 }
 
 async function stateEvents(deviceNo: string) {
   const query = { deviceNo, type: 'device.stateChanged', pageSize: '100' }
-  return expectSuccess(await client.call(pageEvents, query, { token })).list
+  return expectSuccess(await client.call('pageEvents', query, { token })).list
 }
 
 describe('reportDeviceState', () => {
@@ -33,7 +26,7 @@ describe('reportDeviceState', () => {
     expect(await stateEvents(deviceNo)).toEqual([])
     const changed = { onlineStatus: 1, version: '2.4.1', batteryEnergy: '87%' }
     expectSuccess(await report(deviceNo, changed))
-    const state = expectSuccess(await client.call(getDeviceState, { deviceNo }, { token }))
+    const state = expectSuccess(await client.call('getDeviceState', { deviceNo }, { token }))
     for (let times = 0; times < 3; times++) expectSuccess(await report(deviceNo, changed))
     const before = { onlineStatus: 2, version: null, batteryEnergy: null }
     const actor = `application:${owner.appId}`
@@ -44,7 +37,7 @@ describe('reportDeviceState', () => {
       'before',
     ])
     expect(others).toEqual([])
-    expect(expectSuccess(await client.call(getEvent, { id: event?.id ?? 0 }, { token }))).toEqual(
+    expect(expectSuccess(await client.call('getEvent', { id: event?.id ?? 0 }, { token }))).toEqual(
       event as NonNullable<typeof event>,
     )
     expectSuccess(await report(deviceNo, { version: null, statusRemark: 'E17' }))
@@ -63,7 +56,7 @@ describe('reportDeviceState', () => {
       expect(expectSuccess(await report(deviceNo, sign)).onlineStatus).toBe(1)
       expect(expectSuccess(await report(deviceNo, { ...sign, onlineStatus: 2 })).onlineStatus).toBe(2)
       expect(expectSuccess(await report(deviceNo, sign)).onlineStatus).toBe(1)
-      expect(expectSuccess(await client.call(getDevice, { deviceNo }, { token })).onlineStatus).toBe(1)
+      expect(expectSuccess(await client.call('getDevice', { deviceNo }, { token })).onlineStatus).toBe(1)
     }
   })
 
@@ -79,21 +72,21 @@ describe('reportDeviceState', () => {
       batteryEnergy: '101%',
     }
     expectFaults(await report(deviceNo, faulty), Object.keys(faulty))
-    expectFaults(await client.call(reportDeviceState, { status: 1 }, { token }), ['deviceNo'])
+    expectFaults(await client.call('reportDeviceState', { status: 1 }, { token }), ['deviceNo'])
   })
 
   test('does not change the ETag, so that it stands in no editor’s way', async () => {
     const { deviceNo } = await newDevice()
-    const before = (await client.call(getDevice, { deviceNo }, { token })).headers.get('etag')
+    const before = (await client.call('getDevice', { deviceNo }, { token })).headers.get('etag')
     expectSuccess(await report(deviceNo, { status: 2, version: '9' }))
-    const after = (await client.call(getDevice, { deviceNo }, { token })).headers.get('etag')
+    const after = (await client.call('getDevice', { deviceNo }, { token })).headers.get('etag')
     expect(after).toBe(before)
   })
 })
 
 describe('getDeviceState', () => {
   const read = async (deviceNo: string) =>
-    expectSuccess(await client.call(getDeviceState, { deviceNo }, { token })) as DeviceState
+    expectSuccess(await client.call('getDeviceState', { deviceNo }, { token })) as DeviceState
 
   test('answers what was reported, and when last', async () => {
     const { deviceNo } = await newDevice()
@@ -121,10 +114,10 @@ describe('reportTime', () => {
   test('a report that is older than what is known changes nothing, and answers the record as it is', async () => {
     const { deviceNo } = await newDevice()
     expectSuccess(await report(deviceNo, { version: '2', onlineStatus: 2, reportTime: secondsAhead(-60) }))
-    const known = expectSuccess(await client.call(getDeviceState, { deviceNo }, { token }))
+    const known = expectSuccess(await client.call('getDeviceState', { deviceNo }, { token }))
     const late = expectSuccess(await report(deviceNo, { version: '1', status: 2, reportTime: secondsAhead(-90) }))
     expect(late).toMatchObject({ version: '2', status: 1, onlineStatus: 2 })
-    expect(expectSuccess(await client.call(getDeviceState, { deviceNo }, { token }))).toEqual(known)
+    expect(expectSuccess(await client.call('getDeviceState', { deviceNo }, { token }))).toEqual(known)
     expect(await stateEvents(deviceNo)).toHaveLength(1)
     // This report is newer than the last one, although it is 30 s old and its time is written in another time zone.
     const inZone = `${new Date(Date.now() - 30_000 + 8 * 3_600_000).toISOString().slice(0, 19)}+08:00`
@@ -135,12 +128,12 @@ describe('reportTime', () => {
     const { deviceNo } = await newDevice()
     const reportTime = new Date(Date.now() - 60_000).toISOString()
     const reports = [{ deviceNo, status: 2, reportTime }, { deviceNo }]
-    const answer = await client.call(reportDeviceStates, { reports }, { token })
+    const answer = await client.call('reportDeviceStates', { reports }, { token })
     expect(expectSuccess(answer).results.map(({ code }) => code)).toEqual([0, 0])
     const events = await stateEvents(deviceNo)
     expect(events).toHaveLength(1)
     expect(events).toMatchObject([{ data: { lastReportTime: shownMoment(new Date(reportTime)) } }])
-    const known = expectSuccess(await client.call(getDeviceState, { deviceNo }, { token })) as DeviceState
+    const known = expectSuccess(await client.call('getDeviceState', { deviceNo }, { token })) as DeviceState
     expectNow(known.lastReportTime ?? '')
   })
 

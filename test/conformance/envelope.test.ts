@@ -1,9 +1,4 @@
 import { expect, test } from 'bun:test'
-import { freezeApplication, getApplication } from '../../src/applications/contract.ts'
-import { issueToken } from '../../src/applications/tokens/contract.ts'
-import { createDevice } from '../../src/devices/contract.ts'
-import { getHealth } from '../../src/service/contract.ts'
-import { saveSite } from '../../src/sites/contract.ts'
 import type { Answer, Faults } from '../kit/client.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication, takeOffline } from '../kit/records.ts'
 import type { RefusalName } from './refusals.ts'
@@ -15,18 +10,18 @@ type Provoke = (headers: Record<string, string>) => Promise<Answer<unknown>>
 const provocations: Record<string, Provoke> = {
   invalidRequest: async (headers) => {
     const { token } = await newApplication(client)
-    return client.call(createDevice, {}, { token, headers })
+    return client.call('createDevice', {}, { token, headers })
   },
-  tokenInvalid: (headers) => client.call(createDevice, deviceBody('x'), { headers }),
+  tokenInvalid: (headers) => client.call('createDevice', deviceBody('x'), { headers }),
   notPermitted: async (headers) => {
     const { token } = await newApplication(client)
-    return client.call(createDevice, deviceBody('another'), { token, headers })
+    return client.call('createDevice', deviceBody('another'), { token, headers })
   },
-  applicationNotFound: (headers) => client.operate(getApplication, { appId: 'no-such-application' }, { headers }),
+  applicationNotFound: (headers) => client.operate('getApplication', { appId: 'no-such-application' }, { headers }),
   applicationFrozen: async (headers) => {
     const { appId, appSecret } = await frozenApplication()
     return client.call(
-      issueToken,
+      'issueToken',
       { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret },
       { headers },
     )
@@ -34,48 +29,48 @@ const provocations: Record<string, Provoke> = {
   applicationOffline: async (headers) => {
     const { appId, token } = await newApplication(client)
     await takeOffline(client, appId)
-    return client.call(createDevice, deviceBody(appId), { token, headers })
+    return client.call('createDevice', deviceBody(appId), { token, headers })
   },
   idempotencyKeyReused: async (headers) => {
     const { appId, token } = await newApplication(client)
     const withKey = { token, headers: { ...headers, 'idempotency-key': 'k' } }
-    await client.call(createDevice, deviceBody(appId), withKey)
-    return client.call(createDevice, deviceBody(appId), withKey)
+    await client.call('createDevice', deviceBody(appId), withKey)
+    return client.call('createDevice', deviceBody(appId), withKey)
   },
   clientInvalid: (headers) =>
-    client.call(issueToken, { grant_type: 'client_credentials', client_id: 'x', client_secret: 'y' }, { headers }),
+    client.call('issueToken', { grant_type: 'client_credentials', client_id: 'x', client_secret: 'y' }, { headers }),
   deviceBoundElsewhere: async (headers) => {
     const [owner, other] = await Promise.all([newApplication(client), newApplication(client)])
     const deviceNo = newSerial()
     await createDeviceOf(owner, { deviceNo })
-    return client.call(createDevice, deviceBody(other.appId, { deviceNo }), { token: other.token, headers })
+    return client.call('createDevice', deviceBody(other.appId, { deviceNo }), { token: other.token, headers })
   },
   deviceAlreadyYours: async (headers) => {
     const application = await newApplication(client)
     const { appId, token } = application
     const deviceNo = newSerial()
     await createDeviceOf(application, { deviceNo })
-    return client.call(createDevice, deviceBody(appId, { deviceNo }), { token, headers })
+    return client.call('createDevice', deviceBody(appId, { deviceNo }), { token, headers })
   },
   thirdPartyConfigMissing: async (headers) => {
     const { appId, token } = await newBareApplication()
-    return client.call(saveSite, siteBody(appId), { token, headers })
+    return client.call('saveSite', siteBody(appId), { token, headers })
   },
   billingRuleNotFound: async (headers) => {
     const { appId, token } = await newApplication(client)
-    return client.call(saveSite, siteBody(appId, { rushingBillRuleId: 0 }), { token, headers })
+    return client.call('saveSite', siteBody(appId, { rushingBillRuleId: 0 }), { token, headers })
   },
   billingRuleWrongType: async (headers) => {
     const application = await newApplication(client)
     const { appId, token } = application
     const body = siteBody(appId, { rushingBillRuleId: await newRule(application, 1) })
-    return client.call(saveSite, body, { token, headers })
+    return client.call('saveSite', body, { token, headers })
   },
 }
 
 async function frozenApplication(): Promise<TestApplication> {
   const application = await newApplication(client)
-  await client.operate(freezeApplication, { appId: application.appId, reason: 'test' })
+  await client.operate('freezeApplication', { appId: application.appId, reason: 'test' })
   return application
 }
 
@@ -111,7 +106,7 @@ test.each([
   'en;q=0.4, zh;q=0.5',
 ])('Accept-Language %s prefers Chinese, for the message and for the reasons', async (language) => {
   const { token } = await newApplication(client)
-  const answer = await client.call(saveSite, { siteName: 5 }, { token, headers: { 'accept-language': language } })
+  const answer = await client.call('saveSite', { siteName: 5 }, { token, headers: { 'accept-language': language } })
   expectRefusal(answer, 'invalidRequest')
   expect(answer.msg).toMatch(/\p{Script=Han}/u)
   for (const { reason } of (answer.data as unknown as Faults).errors) expect(reason).toMatch(/\p{Script=Han}/u)
@@ -131,7 +126,7 @@ test.each([
   'x'.repeat(4000),
 ])('Accept-Language "%s" does not prefer Chinese: everything is English', async (language) => {
   const { token } = await newApplication(client)
-  const answer = await client.call(saveSite, { siteName: 5 }, { token, headers: { 'accept-language': language } })
+  const answer = await client.call('saveSite', { siteName: 5 }, { token, headers: { 'accept-language': language } })
   expectRefusal(answer, 'invalidRequest')
   expect(answer.text).not.toMatch(/\p{Script=Han}/u)
 })
@@ -143,11 +138,11 @@ test.each(saneIds)('X-Request-Id %s is the caller’s own in every answer', asyn
   const { appId, token } = application
   const headers = { 'x-request-id': id }
   const answers = [
-    await client.call(createDevice, deviceBody(appId), { token, headers }),
-    await client.call(createDevice, {}, { token, headers }),
-    await client.call(createDevice, {}, { headers }),
+    await client.call('createDevice', deviceBody(appId), { token, headers }),
+    await client.call('createDevice', {}, { token, headers }),
+    await client.call('createDevice', {}, { headers }),
     await client.send('/nowhere', { headers }),
-    await client.call(getHealth, {}, { headers }),
+    await client.call('getHealth', {}, { headers }),
   ]
   for (const answer of answers) expect(answer.headers.get('x-request-id')).toBe(id)
 })
@@ -162,7 +157,7 @@ test.each([
   '{"a":1}',
   "a';drop table device;--",
 ])('an X-Request-Id that is not sane is replaced by the service’s own: "%s"', async (id) => {
-  const answer = await client.call(getHealth, {}, { headers: { 'x-request-id': id } })
+  const answer = await client.call('getHealth', {}, { headers: { 'x-request-id': id } })
   const answered = answer.headers.get('x-request-id') as string
   expect(answered).toMatch(/^[\w.:-]{1,128}$/)
   expect(answered).not.toBe(id)
@@ -173,7 +168,7 @@ test('no answer tells what the service is made with', async () => {
   const answers = [
     await createDeviceOf(application),
     await createDeviceOf(application, { deviceNo: '' }),
-    await client.call(getHealth, {}),
+    await client.call('getHealth', {}),
     await client.send('/nowhere', {}),
   ]
   for (const { headers } of answers) {

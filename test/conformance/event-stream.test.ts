@@ -1,10 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import { freezeApplication, rotateApplicationSecret, unfreezeApplication } from '../../src/applications/contract.ts'
-import { revokeToken } from '../../src/applications/tokens/contract.ts'
-import { pageEvents, streamEvents } from '../../src/events/contract.ts'
-import { createOperatorKey, deleteOperatorKey, updateOperator } from '../../src/people/operators/contract.ts'
-import { deleteSession } from '../../src/people/sessions/contract.ts'
-import { saveSites } from '../../src/sites/contract.ts'
+import { streamEvents } from '../../src/events/contract.ts'
 import { EventReader } from '../kit/event-reader.ts'
 import { newPerson, signIn } from '../kit/people.ts'
 import { newApplication, newToken, siteBody, type TestApplication } from '../kit/records.ts'
@@ -27,11 +22,11 @@ async function read(
 }
 
 async function feed({ token }: { token: string }, query: Record<string, string | number> = {}) {
-  return expectSuccess(await client.call(pageEvents, { pageSize: 100, ...query }, { token })).list
+  return expectSuccess(await client.call('pageEvents', { pageSize: 100, ...query }, { token })).list
 }
 
 const refused = (application: { token?: string }, query: object = {}, headers: Record<string, string> = {}) =>
-  client.call(streamEvents, query, { ...(application.token && { token: application.token }), headers })
+  client.call('streamEvents', query, { ...(application.token && { token: application.token }), headers })
 
 /** What a stream sent, as the feed lists it. */
 const sent = (reader: EventReader) => reader.events.map(({ data }) => JSON.parse(data ?? ''))
@@ -227,7 +222,7 @@ describe('limits', () => {
     const session = await signIn(client, await newPerson(client, 'viewer'))
     for (let count = 0; count < 4; count++) expect(await status({}, { appId }, session)).toBe(200)
     expectRefusal(await refused({}, { appId }, session), 'tooManyRequests')
-    const key = expectSuccess(await client.operate(createOperatorKey, { name: `streams-${appId}`, role: 'viewer' }))
+    const key = expectSuccess(await client.operate('createOperatorKey', { name: `streams-${appId}`, role: 'viewer' }))
     const token = key.operatorKey as string
     for (let count = 0; count < 20; count++) expect(await status({ token }, { appId })).toBe(200)
     expectRefusal(await refused({ token }, { appId }), 'tooManyRequests')
@@ -241,9 +236,9 @@ describe('limits', () => {
     await Bun.sleep(1_000)
     const { appId: _, ...site } = siteBody(application.appId)
     const sites = Array(50).fill(site)
-    expectSuccess(await client.operate(saveSites, { appId: application.appId, sites }))
+    expectSuccess(await client.operate('saveSites', { appId: application.appId, sites }))
     await reader?.untilEvents(50)
-    const requests = await Promise.all(Array.from({ length: 4 }, () => client.call(pageEvents, {}, application)))
+    const requests = await Promise.all(Array.from({ length: 4 }, () => client.call('pageEvents', {}, application)))
     expect(requests.map(({ code }) => code)).toEqual([0, 0, 0, 0])
   })
 })
@@ -264,11 +259,11 @@ describe('a stream ends within a second when its caller', () => {
     const application = await newApplication(client)
     const { appId, appSecret, token } = application
     await ends(await read(application), 10002, () =>
-      client.call(revokeToken, { token, client_id: appId, client_secret: appSecret }),
+      client.call('revokeToken', { token, client_id: appId, client_secret: appSecret }),
     )
     const again = { token: await newToken(client, appId, appSecret) }
     const reader = await read(again, {}, { 'accept-language': 'zh-CN' })
-    await ends(reader, 10002, () => client.operate(rotateApplicationSecret, { appId }))
+    await ends(reader, 10002, () => client.operate('rotateApplicationSecret', { appId }))
     expect(reader.closed?.msg).toMatch(/\p{Script=Han}/u)
   })
 
@@ -282,8 +277,8 @@ describe('a stream ends within a second when its caller', () => {
     const application = await newApplication(client)
     const { appId } = application
     const operators = await read({ token: client.operatorKey }, { appId })
-    await ends(await read(application), 10005, () => client.operate(freezeApplication, { appId, reason: 'test' }))
-    expectSuccess(await client.operate(unfreezeApplication, { appId }))
+    await ends(await read(application), 10005, () => client.operate('freezeApplication', { appId, reason: 'test' }))
+    expectSuccess(await client.operate('unfreezeApplication', { appId }))
     await operators.untilEvents(2)
     expect(operators.events.map(({ event }) => event)).toEqual(['application.frozen', 'application.unfrozen'])
   })
@@ -293,15 +288,15 @@ describe('a stream ends within a second when its caller', () => {
     const person = await newPerson(client, 'operator')
     const first = await signIn(client, person)
     await ends(await read({}, { appId }, first), 10002, () =>
-      client.call(deleteSession, {}, { headers: { ...first, origin: client.url } }),
+      client.call('deleteSession', {}, { headers: { ...first, origin: client.url } }),
     )
     const second = await signIn(client, person)
     await ends(await read({}, { appId }, second), 10002, () =>
-      client.operate(updateOperator, { id: person.id, status: 2 }),
+      client.operate('updateOperator', { id: person.id, status: 2 }),
     )
-    const key = expectSuccess(await client.operate(createOperatorKey, { name: `ends-${appId}`, role: 'viewer' }))
+    const key = expectSuccess(await client.operate('createOperatorKey', { name: `ends-${appId}`, role: 'viewer' }))
     await ends(await read({ token: key.operatorKey as string }, { appId }), 10002, () =>
-      client.operate(deleteOperatorKey, { id: key.id }),
+      client.operate('deleteOperatorKey', { id: key.id }),
     )
   })
 
@@ -309,7 +304,7 @@ describe('a stream ends within a second when its caller', () => {
     const { appId } = await newApplication(client)
     const person = await newPerson(client, 'developer', [appId])
     await ends(await read({}, { appId }, await signIn(client, person)), 10003, () =>
-      client.operate(updateOperator, { id: person.id, appIds: [] }),
+      client.operate('updateOperator', { id: person.id, appIds: [] }),
     )
   })
 })

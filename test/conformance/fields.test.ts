@@ -165,7 +165,7 @@ describe('a deviceNo', () => {
     for (const serial of [...neverText(rule), ...notGiven, '\ufeffx']) {
       expectFaults(await createDeviceOf(owner, { deviceNo: serial }), ['deviceNo'])
       if (serial === '\ufeffx') continue
-      expectFaults(await client.operate(saveDeviceModel, { serialPrefix: serial, modelName: 'x' }), ['serialPrefix'])
+      expectFaults(await client.operate('saveDeviceModel', { serialPrefix: serial, modelName: 'x' }), ['serialPrefix'])
     }
   })
 })
@@ -197,7 +197,7 @@ test('tokenLifetimeSeconds is from 1 to 604800, rateLimitPerSecond at least 1', 
   }
   for (const tokenLifetimeSeconds of [0, 604_801]) {
     const limits = { tokenLifetimeSeconds, rateLimitPerSecond: 0 }
-    expectFaults(await client.operate(createApplication, { appName: 'x', ...limits }), Object.keys(limits))
+    expectFaults(await client.operate('createApplication', { appName: 'x', ...limits }), Object.keys(limits))
   }
 })
 

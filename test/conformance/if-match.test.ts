@@ -76,7 +76,7 @@ const conditional: Conditional[] = [
     read: getApplication,
     async make() {
       const { appId } = await newIdleApplication()
-      expectSuccess(await client.operate(rotateApplicationSecret, { appId, ...overlap(0) }))
+      expectSuccess(await client.operate('rotateApplicationSecret', { appId, ...overlap(0) }))
       return { appId }
     },
     change: overlap,

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { parse } from 'csv-parse/sync'
-import { createExport } from '../../src/bulk/contract.ts'
-import { type DeviceRecord, pageDevices } from '../../src/devices/contract.ts'
-import { transferDevice, unbindDevice } from '../../src/devices/ownership/contract.ts'
-import { type DeviceState, getDeviceState, reportDeviceState } from '../../src/devices/state/contract.ts'
+import type { DeviceRecord } from '../../src/devices/contract.ts'
+import type { DeviceState } from '../../src/devices/state/contract.ts'
 import { newPerson, signIn } from '../kit/people.ts'
 import { newApplication, newSerial, type TestApplication } from '../kit/records.ts'
 import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess } from './support.ts'
@@ -28,7 +26,7 @@ async function newDevice(
   const deviceNo = `${mark}-${name}`
   expectSuccess(await createDeviceOf(owner, { deviceNo, deviceName: name, cityCode }))
   for (const report of reports) {
-    expectSuccess(await client.call(reportDeviceState, { deviceNo, ...report }, { token: owner.token }))
+    expectSuccess(await client.call('reportDeviceState', { deviceNo, ...report }, { token: owner.token }))
   }
   return deviceNo
 }
@@ -41,12 +39,12 @@ await newDevice(first, 'spring', [{ reportTime: '2026-03-01T00:00:00Z' }, { repo
 await newDevice(first, 'never', [])
 await newDevice(first, 'now', [{ reportTime: old }, {}])
 const rebound = await newDevice(first, 'rebound', [{ reportTime: old }])
-expectSuccess(await client.call(unbindDevice, { deviceNo: rebound }, { token: first.token }))
+expectSuccess(await client.call('unbindDevice', { deviceNo: rebound }, { token: first.token }))
 await newDevice(first, 'rebound', [])
 await newDevice(second, 'second', [{ reportTime: old }])
 const moved = await newDevice(first, 'moved', [{ reportTime: '2026-02-01T00:00:00Z' }])
 const move = { deviceNo: moved, targetAppId: second.appId, reason: 'sold' }
-expectSuccess(await client.operate(transferDevice, move))
+expectSuccess(await client.operate('transferDevice', move))
 await newDevice(second, 'fresh', [])
 
 type Filter = Record<string, string | number>
@@ -77,13 +75,13 @@ const filters: [Filter, string[], string[]][] = [
 ]
 
 type Ask = (query: Filter) => Promise<Awaited<ReturnType<typeof asFirst>>>
-const asFirst = (query: Filter) => client.call(pageDevices, query, { token: first.token })
+const asFirst = (query: Filter) => client.call('pageDevices', query, { token: first.token })
 
 const callers: { who: string; ask: Ask; hasSecond: boolean }[] = [
   { who: 'an application', ask: asFirst, hasSecond: false },
   {
     who: 'a developer of two applications',
-    ask: (query) => client.call(pageDevices, query, { headers: developer }),
+    ask: (query) => client.call('pageDevices', query, { headers: developer }),
     hasSecond: true,
   },
 ]
@@ -114,10 +112,10 @@ test('each faulty filter is named', async () => {
   expectFaults(await asFirst(faulty), Object.keys(faulty))
   for (const hasReported of ['TRUE', '1', 'null']) expectFaults(await asFirst({ hasReported }), ['hasReported'])
   expectFaults(await asFirst({ lastReport: '2026-01-01 00:00:00' }), ['lastReport'])
-  const exported = await client.call(createExport, { kind: 'devices', ...faulty }, { token: first.token })
+  const exported = await client.call('createExport', { kind: 'devices', ...faulty }, { token: first.token })
   expectFaults(exported, Object.keys(faulty))
   const sites = { kind: 'sites', hasReported: 'true' } as const
-  expectFaults(await client.call(createExport, sites, { token: first.token }), ['hasReported'])
+  expectFaults(await client.call('createExport', sites, { token: first.token }), ['hasReported'])
 })
 
 describe('an export of devices', () => {
@@ -133,7 +131,7 @@ describe('an export of devices', () => {
   }
   const read = async (format: 'csv' | 'ndjson' | 'geojson', filter: Filter, headers?: Record<string, string>) => {
     const as = headers === undefined ? { token: first.token } : { headers }
-    const { status, text } = await client.call(createExport, { kind: 'devices', format, ...filter }, as)
+    const { status, text } = await client.call('createExport', { kind: 'devices', format, ...filter }, as)
     expect(status).toBe(200)
     return text
   }
@@ -161,7 +159,7 @@ describe('an export of devices', () => {
     const properties: Record<string, unknown>[] = features.map((feature: { properties: object }) => feature.properties)
     expect(csv).toHaveLength(6)
     for (const { deviceNo, lastReportTime } of csv) {
-      const state = expectSuccess(await client.call(getDeviceState, { deviceNo }, { token: first.token }))
+      const state = expectSuccess(await client.call('getDeviceState', { deviceNo }, { token: first.token }))
       const expected = (state as DeviceState).lastReportTime
       expect([deviceNo, lastReportTime]).toEqual([deviceNo, expected ?? ''])
       expect(properties.find((one) => one.deviceNo === deviceNo)).toMatchObject({ lastReportTime: expected })
@@ -171,7 +169,7 @@ describe('an export of devices', () => {
 
 describe('getDeviceState with deviceNos', () => {
   const named = (names: string[]) => names.map((name) => `${mark}-${name}`).join(',')
-  const asked = (query: Record<string, unknown>) => client.call(getDeviceState, query, { token: first.token })
+  const asked = (query: Record<string, unknown>) => client.call('getDeviceState', query, { token: first.token })
   const namesIn = (answer: Awaited<ReturnType<typeof asked>>) => {
     const data = expectSuccess(answer)
     expect(Object.keys(data)).toEqual(['list'])
@@ -196,17 +194,17 @@ describe('getDeviceState with deviceNos', () => {
   test('answers an operator and a developer for one application or for all that they may see', async () => {
     const deviceNos = named(['second', 'old', 'moved', 'nowhere'])
     const all = ['second', 'old', 'moved']
-    expect(namesIn(await client.operate(getDeviceState, { deviceNos }))).toEqual(all)
-    expect(namesIn(await client.operate(getDeviceState, { appId: second.appId, deviceNos }))).toEqual([
+    expect(namesIn(await client.operate('getDeviceState', { deviceNos }))).toEqual(all)
+    expect(namesIn(await client.operate('getDeviceState', { appId: second.appId, deviceNos }))).toEqual([
       'second',
       'moved',
     ])
-    expect(namesIn(await client.call(getDeviceState, { deviceNos }, { headers: developer }))).toEqual(all)
+    expect(namesIn(await client.call('getDeviceState', { deviceNos }, { headers: developer }))).toEqual(all)
     const stranger = await signIn(client, await newPerson(client, 'developer', []))
-    expect(namesIn(await client.call(getDeviceState, { deviceNos }, { headers: stranger }))).toEqual([])
+    expect(namesIn(await client.call('getDeviceState', { deviceNos }, { headers: stranger }))).toEqual([])
     const unknown = { appId: newSerial('app'), deviceNos }
-    expectRefusal(await client.operate(getDeviceState, unknown), 'applicationNotFound')
-    const one = expectSuccess(await client.operate(getDeviceState, { deviceNo: moved }))
+    expectRefusal(await client.operate('getDeviceState', unknown), 'applicationNotFound')
+    const one = expectSuccess(await client.operate('getDeviceState', { deviceNo: moved }))
     expect(one).toMatchObject({ appId: second.appId, deviceNo: moved, lastReportTime: '2026-02-01 08:00:00' })
   })
 

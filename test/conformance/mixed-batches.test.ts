@@ -46,7 +46,7 @@ test('saveSite gives every one of many different requests at once its own answer
   let made = 0
 
   const save = (appId: string, token: string, members: Record<string, unknown> = {}) =>
-    client.call(saveSite, siteBody(appId, members), { token })
+    client.call('saveSite', siteBody(appId, members), { token })
   const good =
     ({ appId, token }: typeof application, members: Record<string, unknown> = {}) =>
     (): Request => {

@@ -1,6 +1,4 @@
 import { expect, test } from 'bun:test'
-import { takeApplicationOnline } from '../../src/applications/contract.ts'
-import { createDevice } from '../../src/devices/contract.ts'
 import { deviceBody, newApplication, newSerial, takeOffline } from '../kit/records.ts'
 import { client, createDeviceOf, expectRefusal, expectSuccess } from './support.ts'
 
@@ -13,9 +11,9 @@ test('createDevice of an offline application is refused, also by an operator, an
     expectRefusal(answer, 'applicationOffline')
     expect(answer.data).toBeNull()
   }
-  expectRefusal(await client.operate(createDevice, deviceBody(offline.appId)), 'applicationOffline')
+  expectRefusal(await client.operate('createDevice', deviceBody(offline.appId)), 'applicationOffline')
   expectSuccess(await createDeviceOf(other, { deviceNo: first }))
-  expectSuccess(await client.operate(takeApplicationOnline, { appId: offline.appId }))
+  expectSuccess(await client.operate('takeApplicationOnline', { appId: offline.appId }))
   expectSuccess(await createDeviceOf(offline, { deviceNo: second }))
 })
 

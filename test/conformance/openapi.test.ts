@@ -1,10 +1,5 @@
 import { expect, test } from 'bun:test'
-import { type ActRecord, createAct } from '../../src/bulk/acts/contract.ts'
-import { createImport, getTemplate } from '../../src/bulk/contract.ts'
-import { createDevices } from '../../src/devices/contract.ts'
-import { saveDeviceModel } from '../../src/devices/models/contract.ts'
-import { createOperator } from '../../src/people/operators/contract.ts'
-import { getOpenApi } from '../../src/service/contract.ts'
+import type { ActRecord } from '../../src/bulk/acts/contract.ts'
 import type { Call } from '../costs/calls.ts'
 import { measuredOf } from '../costs/operations.ts'
 import { deviceBody, newApplication, newSerial } from '../kit/records.ts'
@@ -25,7 +20,7 @@ interface Document {
   components: { parameters: Record<string, { name: string; required?: boolean; example?: unknown }> }
 }
 
-const { paths, components } = JSON.parse((await client.call(getOpenApi, {})).text) as Document
+const { paths, components } = JSON.parse((await client.call('getOpenApi', {})).text) as Document
 const published = Object.entries(paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), ...operation })),
 )
@@ -33,7 +28,7 @@ const published = Object.entries(paths).flatMap(([path, methods]) =>
 const world = await newWorld()
 const { owner } = world
 // The model of the inventory in those calls.
-expectSuccess(await client.operate(saveDeviceModel, { serialPrefix: newSerial('EXAMPLE'), modelName: 'Model' }))
+expectSuccess(await client.operate('saveDeviceModel', { serialPrefix: newSerial('EXAMPLE'), modelName: 'Model' }))
 
 /** Members of examples that are placeholders wherever they appear. */
 const placeholders = [
@@ -61,7 +56,7 @@ const withoutExample = ['getDeviceState', 'pagePlacementHistory', 'suggestPlacem
 const others: Record<string, () => Promise<Call>> = {
   async createSession() {
     const person = { name: newSerial('example'), password: 'a password of 12 characters or more' }
-    expectSuccess(await client.operate(createOperator, { ...person, role: 'viewer' }))
+    expectSuccess(await client.operate('createOperator', { ...person, role: 'viewer' }))
     return { input: person, as: {} }
   },
   schedulePriceChange: async () => ({
@@ -80,15 +75,15 @@ const others: Record<string, () => Promise<Call>> = {
   async cancelImport() {
     const app = await newApplication(client)
     const ndjson = { token: app.token, headers: { 'content-type': 'application/x-ndjson' } }
-    const taken = await client.call(createImport, { kind: 'sites', file: '[]\n'.repeat(50_000) }, ndjson)
+    const taken = await client.call('createImport', { kind: 'sites', file: '[]\n'.repeat(50_000) }, ndjson)
     return { input: { id: expectSuccess(taken).id }, as: app }
   },
   async cancelAct() {
     const app = await newApplication(client)
     const devices = Array.from({ length: 1_000 }, () => ({ ...deviceBody(''), appId: undefined }))
-    expectSuccess(await client.call(createDevices, { devices }, app))
+    expectSuccess(await client.call('createDevices', { devices }, app))
     const body = { kind: 'devices', act: 'update', filter: { all: true }, set: { tag: newSerial() } }
-    return { input: { id: (expectSuccess(await client.call(createAct, body, app)) as ActRecord).id }, as: app }
+    return { input: { id: (expectSuccess(await client.call('createAct', body, app)) as ActRecord).id }, as: app }
   },
 }
 
@@ -121,7 +116,7 @@ test.each(published.flatMap((each) => (needASetting.has(each.operationId) ? [] :
       : Object.fromEntries(example)
     const isFile = operation.requestBody?.content['text/csv'] !== undefined
     const query = method === 'GET' || isFile ? `?${new URLSearchParams(sent as Record<string, string>)}` : ''
-    const file = isFile ? (await client.operate(getTemplate, { kind: sent.kind })).text : JSON.stringify(sent)
+    const file = isFile ? (await client.operate('getTemplate', { kind: sent.kind })).text : JSON.stringify(sent)
     const answer = await client.send(path + query, {
       method,
       headers: {

@@ -1,19 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import { createApplication, getApplication, pageApplications } from '../../src/applications/contract.ts'
-import { pageAudit } from '../../src/events/contract.ts'
-import {
-  createOperator,
-  createOperatorKey,
-  deleteOperator,
-  deleteOperatorKey,
-  getOperator,
-  handOverOperatorKey,
-  pageOperatorKeys,
-  pageOperators,
-  updateOperator,
-} from '../../src/people/operators/contract.ts'
-import { createSession } from '../../src/people/sessions/contract.ts'
-import { pageViews, saveView } from '../../src/people/views/contract.ts'
 import { limits } from '../../src/vocabulary/limits.ts'
 import { cookieOf, newPerson, signIn } from '../kit/people.ts'
 import { newSerial, shownSecret } from '../kit/records.ts'
@@ -24,60 +9,60 @@ const newName = () => newSerial('person')
 describe('an operator key', () => {
   test('is shown once, acts as a bearer token and in a session, and is revoked within 1 second', async () => {
     const name = newName()
-    const made = expectSuccess(await client.operate(createOperatorKey, { name, role: 'operator' }))
+    const made = expectSuccess(await client.operate('createOperatorKey', { name, role: 'operator' }))
     expect(made.operatorKey).toMatch(/^fok_[A-Za-z0-9_-]{43}$/)
     const token = shownSecret(made.operatorKey)
-    const { appId } = expectSuccess(await client.call(createApplication, { appName: 'by key' }, { token }))
-    expectRefusal(await client.call(createOperator, { name: newName(), role: 'viewer' }, { token }), 'notPermitted')
-    const listed = await client.operate(pageOperatorKeys, {})
+    const { appId } = expectSuccess(await client.call('createApplication', { appName: 'by key' }, { token }))
+    expectRefusal(await client.call('createOperator', { name: newName(), role: 'viewer' }, { token }), 'notPermitted')
+    const listed = await client.operate('pageOperatorKeys', {})
     expect(expectSuccess(listed).list.some(({ id }) => id === made.id)).toBe(true)
     expect(listed.text).not.toContain(token)
-    const signedIn = await client.call(createSession, { operatorKey: token })
+    const signedIn = await client.call('createSession', { operatorKey: token })
     expect(expectSuccess(signedIn)).toMatchObject({ name, role: 'operator', operatorId: null })
     const headers = { cookie: cookieOf(signedIn) }
-    expectSuccess(await client.call(getApplication, { appId }, { headers }))
-    const trail = expectSuccess(await client.operate(pageAudit, { actor: `operatorKey:${name}` }))
+    expectSuccess(await client.call('getApplication', { appId }, { headers }))
+    const trail = expectSuccess(await client.operate('pageAudit', { actor: `operatorKey:${name}` }))
     expect(trail.list.map(({ type, subject }) => [type, subject])).toContainEqual(['application.created', appId])
-    expectSuccess(await client.operate(deleteOperatorKey, { id: made.id }))
-    await withinOneSecond(() => client.call(getApplication, { appId }, { token }), 10002)
-    await withinOneSecond(() => client.call(getApplication, { appId }, { headers }), 10002)
-    expectRefusal(await client.call(createSession, { operatorKey: token }), 'signInFailed')
-    expectRefusal(await client.operate(deleteOperatorKey, { id: made.id }), 'operatorKeyNotFound')
+    expectSuccess(await client.operate('deleteOperatorKey', { id: made.id }))
+    await withinOneSecond(() => client.call('getApplication', { appId }, { token }), 10002)
+    await withinOneSecond(() => client.call('getApplication', { appId }, { headers }), 10002)
+    expectRefusal(await client.call('createSession', { operatorKey: token }), 'signInFailed')
+    expectRefusal(await client.operate('deleteOperatorKey', { id: made.id }), 'operatorKeyNotFound')
   })
 
   test('belongs to the account that made it, goes with it, and may no more than it', async () => {
     const [person] = [await newPerson(client, 'admin'), await newPerson(client, 'admin')]
     const headers = await signIn(client, person)
-    const made = expectSuccess(await client.call(createOperatorKey, { name: newName(), role: 'admin' }, { headers }))
+    const made = expectSuccess(await client.call('createOperatorKey', { name: newName(), role: 'admin' }, { headers }))
     const owned = { operatorId: person.id, operatorName: person.name, role: 'admin', status: 1 }
     expect(made).toMatchObject(owned)
     // A key that was created with a key belongs to the same person.
     const first = shownSecret(made.operatorKey)
-    const second = await client.call(createOperatorKey, { name: newName(), role: 'admin' }, { token: first })
+    const second = await client.call('createOperatorKey', { name: newName(), role: 'admin' }, { token: first })
     expect(expectSuccess(second)).toMatchObject(owned)
     // A key that was created with the key of the settings has no owner.
-    const bare = expectSuccess(await client.operate(createOperatorKey, { name: newName(), role: 'viewer' }))
+    const bare = expectSuccess(await client.operate('createOperatorKey', { name: newName(), role: 'viewer' }))
     expect([bare.operatorId, bare.operatorName]).toEqual([null, null])
 
     const tokens = [first, shownSecret(second.data.operatorKey)]
-    const keySession = { cookie: cookieOf(await client.call(createSession, { operatorKey: tokens[0] })) }
+    const keySession = { cookie: cookieOf(await client.call('createSession', { operatorKey: tokens[0] })) }
     const listed = async () =>
-      expectSuccess(await client.operate(pageOperatorKeys, { operatorId: String(person.id) })).list
+      expectSuccess(await client.operate('pageOperatorKeys', { operatorId: String(person.id) })).list
     const seen = async () => (await listed()).map(({ role, status }) => [role, status])
     const reads = (token: string | undefined) =>
-      client.call(pageApplications, {}, token ? { token } : { headers: keySession })
+      client.call('pageApplications', {}, token ? { token } : { headers: keySession })
     const writes = (token: string | undefined) =>
-      client.call(createApplication, { appName: 'x' }, token ? { token } : { headers: keySession })
+      client.call('createApplication', { appName: 'x' }, token ? { token } : { headers: keySession })
     const all = [...tokens, undefined]
     const change = async (members: object) =>
-      expectSuccess(await client.operate(updateOperator, { id: person.id, ...members }))
+      expectSuccess(await client.operate('updateOperator', { id: person.id, ...members }))
 
     await change({ role: 'operator' })
     expect(await seen()).toEqual([
       ['operator', 1],
       ['operator', 1],
     ])
-    for (const token of tokens) await withinOneSecond(() => client.call(pageOperators, {}, { token }), 10003)
+    for (const token of tokens) await withinOneSecond(() => client.call('pageOperators', {}, { token }), 10003)
     await change({ role: 'viewer' })
     for (const token of all) await withinOneSecond(() => writes(token), 10003)
     for (const token of all) expectSuccess(await reads(token))
@@ -89,14 +74,14 @@ describe('an operator key', () => {
     ])
     await change({ role: 'admin', status: 2 })
     for (const token of all) await withinOneSecond(() => reads(token), 10002)
-    expectRefusal(await client.call(createSession, { operatorKey: tokens[0] }), 'signInFailed')
+    expectRefusal(await client.call('createSession', { operatorKey: tokens[0] }), 'signInFailed')
     await change({ status: 1 })
     for (const token of all) await withinOneSecond(() => writes(token), 0)
-    expectSuccess(await client.operate(deleteOperator, { id: person.id }))
+    expectSuccess(await client.operate('deleteOperator', { id: person.id }))
     for (const token of all) await withinOneSecond(() => reads(token), 10002)
     expect(await listed()).toEqual([])
     const trail = expectSuccess(
-      await client.operate(pageAudit, { subject: String(made.id), type: 'operatorKey.deleted' }),
+      await client.operate('pageAudit', { subject: String(made.id), type: 'operatorKey.deleted' }),
     )
     expect(trail.list).toHaveLength(1)
   })
@@ -104,16 +89,16 @@ describe('an operator key', () => {
   test('goes on under another account that it is handed over to, also from one that is disabled', async () => {
     const [leaver, heir] = [await newPerson(client, 'admin'), await newPerson(client, 'viewer')]
     const headers = await signIn(client, leaver)
-    const made = expectSuccess(await client.call(createOperatorKey, { name: newName(), role: 'admin' }, { headers }))
+    const made = expectSuccess(await client.call('createOperatorKey', { name: newName(), role: 'admin' }, { headers }))
     const token = shownSecret(made.operatorKey)
-    const reads = () => client.call(pageApplications, {}, { token })
-    const writes = () => client.call(createApplication, { appName: 'x' }, { token })
-    expectSuccess(await client.operate(updateOperator, { id: leaver.id, status: 2 }))
+    const reads = () => client.call('pageApplications', {}, { token })
+    const writes = () => client.call('createApplication', { appName: 'x' }, { token })
+    expectSuccess(await client.operate('updateOperator', { id: leaver.id, status: 2 }))
     await withinOneSecond(reads, 10002)
 
     const handOver = { id: made.id, operatorId: heir.id }
     const key = { 'idempotency-key': newName() }
-    const handed = await client.call(handOverOperatorKey, handOver, { token: client.operatorKey, headers: key })
+    const handed = await client.call('handOverOperatorKey', handOver, { token: client.operatorKey, headers: key })
     expect(expectSuccess(handed)).toMatchObject({
       id: made.id,
       operatorId: heir.id,
@@ -121,24 +106,27 @@ describe('an operator key', () => {
       role: 'viewer',
       status: 1,
     })
-    const again = await client.call(handOverOperatorKey, handOver, { token: client.operatorKey, headers: key })
+    const again = await client.call('handOverOperatorKey', handOver, { token: client.operatorKey, headers: key })
     expect(again.text).toBe(handed.text)
     await withinOneSecond(reads, 0)
     expectRefusal(await writes(), 'notPermitted')
     // Deleting the former owner's account does not end the key.
-    expectSuccess(await client.operate(deleteOperator, { id: leaver.id }))
+    expectSuccess(await client.operate('deleteOperator', { id: leaver.id }))
     expectSuccess(await reads())
-    expectSuccess(await client.operate(updateOperator, { id: heir.id, role: 'operator' }))
+    expectSuccess(await client.operate('updateOperator', { id: heir.id, role: 'operator' }))
     await withinOneSecond(writes, 0)
 
     // Handed over to its owner again, the key stays unchanged and no event is written.
-    expectSuccess(await client.operate(handOverOperatorKey, handOver))
-    const trail = await client.operate(pageAudit, { subject: String(made.id), type: 'operatorKey.handedOver' })
+    expectSuccess(await client.operate('handOverOperatorKey', handOver))
+    const trail = await client.operate('pageAudit', { subject: String(made.id), type: 'operatorKey.handedOver' })
     expect(expectSuccess(trail).list.map(({ data }) => data)).toEqual([handed.data])
 
-    expectRefusal(await client.operate(handOverOperatorKey, { ...handOver, operatorId: leaver.id }), 'operatorNotFound')
-    expectRefusal(await client.operate(handOverOperatorKey, { ...handOver, id: 2 ** 40 }), 'operatorKeyNotFound')
-    expectFaults(await client.operate(handOverOperatorKey, {}), ['id', 'operatorId'])
+    expectRefusal(
+      await client.operate('handOverOperatorKey', { ...handOver, operatorId: leaver.id }),
+      'operatorNotFound',
+    )
+    expectRefusal(await client.operate('handOverOperatorKey', { ...handOver, id: 2 ** 40 }), 'operatorKeyNotFound')
+    expectFaults(await client.operate('handOverOperatorKey', {}), ['id', 'operatorId'])
   })
 
   test('goes on under another account together with the saved views, in the request that ends its owner', async () => {
@@ -147,11 +135,13 @@ describe('an operator key', () => {
     )
     if (!leaver || !heir || !full) throw new Error('no accounts')
     const [headers, ofHeir] = [await signIn(client, leaver), await signIn(client, heir)]
-    const { id } = expectSuccess(await client.call(createOperatorKey, { name: newName(), role: 'viewer' }, { headers }))
+    const { id } = expectSuccess(
+      await client.call('createOperatorKey', { name: newName(), role: 'viewer' }, { headers }),
+    )
     const save = async (view: object, as: object) =>
-      expectSuccess(await client.call(saveView, { page: 'devices', ...view } as never, { headers: as } as never))
+      expectSuccess(await client.call('saveView', { page: 'devices', ...view } as never, { headers: as } as never))
     const viewsOf = async (operatorId: number) =>
-      expectSuccess(await client.operate(pageViews, { operatorId, pageSize: 100 })).list
+      expectSuccess(await client.operate('pageViews', { operatorId, pageSize: 100 })).list
     const long = 'x'.repeat(64)
     for (const name of ['Faulty', long]) await save({ name }, ofHeir)
     for (const name of ['Faulty', 'Faulty (2)', long, '😀'])
@@ -159,19 +149,19 @@ describe('an operator key', () => {
     await save({ name: 'Faulty', page: 'sites' }, headers)
     const left = await viewsOf(leaver.id)
     // An operator reads the views of no other account; an admin does.
-    expect(expectSuccess(await client.call(pageViews, { operatorId: heir.id }, { headers: ofHeir })).total).toBe(2)
-    expectRefusal(await client.call(pageViews, { operatorId: leaver.id }, { headers: ofHeir }), 'notPermitted')
+    expect(expectSuccess(await client.call('pageViews', { operatorId: heir.id }, { headers: ofHeir })).total).toBe(2)
+    expectRefusal(await client.call('pageViews', { operatorId: leaver.id }, { headers: ofHeir }), 'notPermitted')
 
     const disable = (handOverTo: number, status = 2) =>
-      client.operate(updateOperator, { id: leaver.id, status, handOverTo })
+      client.operate('updateOperator', { id: leaver.id, status, handOverTo })
     const ofFull = await signIn(client, full)
     for (let place = left.length - 1; place < limits.viewsOfOne; place++) await save({ name: `View ${place}` }, ofFull)
     expectFaults(await disable(heir.id, 1), ['handOverTo'])
     for (const to of [leaver.id, 2 ** 40, full.id]) expectFaults(await disable(to), ['handOverTo'])
-    expectSuccess(await client.operate(updateOperator, { id: full.id, status: 2 }))
+    expectSuccess(await client.operate('updateOperator', { id: full.id, status: 2 }))
     expectFaults(await disable(full.id), ['handOverTo'])
     // A refused request left everything as it was.
-    expect(expectSuccess(await client.operate(getOperator, { id: leaver.id })).status).toBe(1)
+    expect(expectSuccess(await client.operate('getOperator', { id: leaver.id })).status).toBe(1)
     expect(await viewsOf(leaver.id)).toEqual(left)
 
     expect(expectSuccess(await disable(heir.id)).status).toBe(2)
@@ -180,9 +170,11 @@ describe('an operator key', () => {
     const clash = (name: string, page: string) => (page === 'devices' ? names[name] : undefined) ?? name
     const got = left.map((view) => ({ ...view, name: clash(view.name, view.page) }))
     expect((await viewsOf(heir.id)).slice(0, left.length)).toEqual(got)
-    expect(expectSuccess(await client.operate(pageOperatorKeys, { operatorId: heir.id })).list).toMatchObject([{ id }])
+    expect(expectSuccess(await client.operate('pageOperatorKeys', { operatorId: heir.id })).list).toMatchObject([
+      { id },
+    ])
     const told = async (type: string, subject: number) =>
-      expectSuccess(await client.operate(pageAudit, { type, subject: String(subject) } as never)).list
+      expectSuccess(await client.operate('pageAudit', { type, subject: String(subject) } as never)).list
     const views = got.toReversed().map(({ id, page, name }) => ({ id, page, name }))
     expect((await told('view.handedOver', leaver.id)).map(({ data }) => data)).toEqual([
       { id: leaver.id, name: leaver.name, newOwner: heir.name, newOwnerId: heir.id, views },
@@ -190,19 +182,19 @@ describe('an operator key', () => {
     expect(await told('operatorKey.handedOver', id)).toHaveLength(1)
 
     // A deleted account gives them on as well; one without a new owner takes them along.
-    expectSuccess(await client.operate(updateOperator, { id: leaver.id, status: 1 }))
-    expectSuccess(await client.operate(deleteOperator, { id: heir.id, handOverTo: leaver.id }))
+    expectSuccess(await client.operate('updateOperator', { id: leaver.id, status: 1 }))
+    expectSuccess(await client.operate('deleteOperator', { id: heir.id, handOverTo: leaver.id }))
     expect(await viewsOf(leaver.id)).toHaveLength(left.length + 2)
-    expect(expectSuccess(await client.operate(pageOperatorKeys, { operatorId: leaver.id })).total).toBe(1)
+    expect(expectSuccess(await client.operate('pageOperatorKeys', { operatorId: leaver.id })).total).toBe(1)
     expect(await told('operatorKey.deleted', id)).toEqual([])
-    expectSuccess(await client.operate(deleteOperator, { id: leaver.id }))
+    expectSuccess(await client.operate('deleteOperator', { id: leaver.id }))
     expect(await told('view.handedOver', leaver.id)).toHaveLength(1)
     expect(await told('operatorKey.deleted', id)).toHaveLength(1)
   })
 
   test('cannot have ended when it begins', async () => {
     const key = { name: newName(), role: 'viewer', expireTime: '2020-01-01 00:00:00' }
-    expectFaults(await client.operate(createOperatorKey, key), ['expireTime'])
-    expectFaults(await client.operate(createOperatorKey, { name: newName(), role: 'developer' }), ['role'])
+    expectFaults(await client.operate('createOperatorKey', key), ['expireTime'])
+    expectFaults(await client.operate('createOperatorKey', { name: newName(), role: 'developer' }), ['role'])
   })
 })

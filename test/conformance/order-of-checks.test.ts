@@ -1,5 +1,4 @@
 import { expect, test } from 'bun:test'
-import { freezeApplication } from '../../src/applications/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { deviceBody, newApplication, newSerial, siteBody, takeOffline } from '../kit/records.ts'
@@ -35,7 +34,7 @@ for (const { operation, body } of operations) {
 
   test(`${id} looks at a freeze before the body`, async () => {
     const { appId, token } = await newApplication(client)
-    expectSuccess(await client.operate(freezeApplication, { appId, reason: 'order' }))
+    expectSuccess(await client.operate('freezeApplication', { appId, reason: 'order' }))
     expectRefusal(await withinOneSecond(() => post(path, '{', bearer(token)), 10005), 'applicationFrozen')
   })
 
@@ -58,7 +57,7 @@ test('createDevice looks at whether the caller may act for the appId before the 
   expectSuccess(await createDeviceOf(other, { deviceNo }))
   await takeOffline(client, other.appId)
   const { token } = caller
-  expectRefusal(await client.call(createDevice, deviceBody(other.appId, { deviceNo }), { token }), 'notPermitted')
+  expectRefusal(await client.call('createDevice', deviceBody(other.appId, { deviceNo }), { token }), 'notPermitted')
 })
 
 test('createDevice looks at the body, then at whether the application is online, then at the serial', async () => {
@@ -76,7 +75,7 @@ test('createDevice looks at the body, then at whether the application is online,
 test('saveSite looks at the body, at whose application it is, at its configuration and at rules before their types', async () => {
   const [application, bare] = await Promise.all([newApplication(client), newBareApplication()])
   expectFaults(await saveSiteOf(bare, { siteName: '' }), ['siteName'])
-  expectRefusal(await client.call(saveSite, siteBody(bare.appId), { token: application.token }), 'notPermitted')
+  expectRefusal(await client.call('saveSite', siteBody(bare.appId), { token: application.token }), 'notPermitted')
   for (const fastChargeBillRuleId of [0, await newRule(bare, 2)]) {
     expectRefusal(await saveSiteOf(bare, { fastChargeBillRuleId }), 'thirdPartyConfigMissing')
   }
@@ -86,7 +85,7 @@ test('saveSite looks at the body, at whose application it is, at its configurati
 })
 
 test('saveSite by an operator looks at whether the application exists before its configuration and rules', async () => {
-  const answer = await client.operate(saveSite, siteBody('no-such-application', { fastChargeBillRuleId: 0 }))
+  const answer = await client.operate('saveSite', siteBody('no-such-application', { fastChargeBillRuleId: 0 }))
   expectRefusal(answer, 'applicationNotFound')
   expect(answer.data).toBeNull()
 })

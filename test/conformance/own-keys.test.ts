@@ -1,12 +1,4 @@
 import { expect, test } from 'bun:test'
-import {
-  createOperatorKey,
-  deleteOperator,
-  handOverOperatorKey,
-  pageOperatorKeys,
-  pageOwnOperatorKeys,
-  updateOperator,
-} from '../../src/people/operators/contract.ts'
 import { newPerson, signIn } from '../kit/people.ts'
 import { newApplication, newSerial, shownSecret } from '../kit/records.ts'
 import { client, expectFaults, expectRefusal, expectSuccess } from './support.ts'
@@ -14,7 +6,7 @@ import { client, expectFaults, expectRefusal, expectSuccess } from './support.ts
 // Keys belong to accounts of every role, because they are handed over; each account sees its own.
 
 const newKey = (headers: { cookie: string }, role: 'admin' | 'operator' | 'viewer' = 'admin') =>
-  client.call(createOperatorKey, { name: newSerial('key'), role }, { headers }).then(expectSuccess)
+  client.call('createOperatorKey', { name: newSerial('key'), role }, { headers }).then(expectSuccess)
 
 test.each(['admin', 'operator', 'viewer', 'developer'])(
   'an account of the role %s sees the keys that it owns, and no others',
@@ -22,23 +14,23 @@ test.each(['admin', 'operator', 'viewer', 'developer'])(
     const [maker, heir] = [await newPerson(client, 'admin'), await newPerson(client, role)]
     const made = await newKey(await signIn(client, maker))
     const headers = await signIn(client, heir)
-    const own = () => client.call(pageOwnOperatorKeys, {}, { headers }).then(expectSuccess)
+    const own = () => client.call('pageOwnOperatorKeys', {}, { headers }).then(expectSuccess)
     expect(await own()).toMatchObject({ list: [], total: 0 })
-    const given = expectSuccess(await client.operate(handOverOperatorKey, { id: made.id, operatorId: heir.id }))
+    const given = expectSuccess(await client.operate('handOverOperatorKey', { id: made.id, operatorId: heir.id }))
     const { list } = await own()
     expect(list).toEqual([given])
     expect(list[0]).toMatchObject({ id: made.id, status: role === 'developer' ? 2 : 1, operatorName: heir.name })
-    if (role !== 'admin') expectRefusal(await client.call(pageOperatorKeys, {}, { headers }), 'notPermitted')
+    if (role !== 'admin') expectRefusal(await client.call('pageOperatorKeys', {}, { headers }), 'notPermitted')
   },
 )
 
 test('a key, which has no account, owns no keys', async () => {
   const made = await newKey(await signIn(client, await newPerson(client, 'admin')))
   for (const token of [shownSecret(made.operatorKey), client.operatorKey]) {
-    expectRefusal(await client.call(pageOwnOperatorKeys, {}, { token }), 'notPermitted')
+    expectRefusal(await client.call('pageOwnOperatorKeys', {}, { token }), 'notPermitted')
   }
   expectRefusal(
-    await client.call(pageOwnOperatorKeys, {}, { token: (await newApplication(client)).token }),
+    await client.call('pageOwnOperatorKeys', {}, { token: (await newApplication(client)).token }),
     'notPermitted',
   )
 })
@@ -48,10 +40,10 @@ test('keys of an account that ends are handed over to nobody with whom they woul
   const developer = await newPerson(client, 'developer')
   await newKey(await signIn(client, leaver))
   const handOverTo = developer.id
-  expectFaults(await client.operate(updateOperator, { id: leaver.id, status: 2, handOverTo }), ['handOverTo'])
-  expectFaults(await client.operate(deleteOperator, { id: leaver.id, handOverTo }), ['handOverTo'])
-  expect(expectSuccess(await client.operate(pageOperatorKeys, { operatorId: leaver.id })).total).toBe(1)
+  expectFaults(await client.operate('updateOperator', { id: leaver.id, status: 2, handOverTo }), ['handOverTo'])
+  expectFaults(await client.operate('deleteOperator', { id: leaver.id, handOverTo }), ['handOverTo'])
+  expect(expectSuccess(await client.operate('pageOperatorKeys', { operatorId: leaver.id })).total).toBe(1)
   // Without keys a developer takes over: saved views.
   const [other] = [await newPerson(client, 'viewer')]
-  expectSuccess(await client.operate(deleteOperator, { id: other.id, handOverTo }))
+  expectSuccess(await client.operate('deleteOperator', { id: other.id, handOverTo }))
 })

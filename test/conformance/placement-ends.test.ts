@@ -1,15 +1,4 @@
 import { expect, test } from 'bun:test'
-import { createDevices } from '../../src/devices/contract.ts'
-import {
-  forceUnbindDevice,
-  transferDevice,
-  transferDevices,
-  unbindDevice,
-  unbindDevices,
-} from '../../src/devices/ownership/contract.ts'
-import { savePlacements } from '../../src/devices/placement/contract.ts'
-import { pageEvents } from '../../src/events/contract.ts'
-import { deleteSite, updateSite } from '../../src/sites/contract.ts'
 import { deviceBody, newApplication, newSerial, type TestApplication } from '../kit/records.ts'
 import {
   detail,
@@ -38,28 +27,29 @@ const leaving: Record<
   { leave(deviceNo: string): Promise<unknown>; actor: string; reason: string | null; type: string }
 > = {
   unbind: {
-    leave: async (deviceNo) => expectSuccess(await client.call(unbindDevice, { deviceNo }, app)),
+    leave: async (deviceNo) => expectSuccess(await client.call('unbindDevice', { deviceNo }, app)),
     ...{ actor: `application:${app.appId}`, reason: null, type: 'device.unbound' },
   },
   'unbind with a reason': {
-    leave: async (deviceNo) => expectSuccess(await client.call(unbindDevice, { deviceNo, reason }, app)),
+    leave: async (deviceNo) => expectSuccess(await client.call('unbindDevice', { deviceNo, reason }, app)),
     ...{ actor: `application:${app.appId}`, reason, type: 'device.unbound' },
   },
   unbindBatch: {
-    leave: async (deviceNo) => expectSuccess(await client.call(unbindDevices, { deviceNos: [deviceNo], reason }, app)),
+    leave: async (deviceNo) =>
+      expectSuccess(await client.call('unbindDevices', { deviceNos: [deviceNo], reason }, app)),
     ...{ actor: `application:${app.appId}`, reason, type: 'device.unbound' },
   },
   forceUnbind: {
-    leave: async (deviceNo) => expectSuccess(await client.operate(forceUnbindDevice, { deviceNo, reason })),
+    leave: async (deviceNo) => expectSuccess(await client.operate('forceUnbindDevice', { deviceNo, reason })),
     ...{ actor: 'operator:operator', reason, type: 'device.unbound' },
   },
   transfer: {
-    leave: async (deviceNo) => expectSuccess(await client.operate(transferDevice, { deviceNo, targetAppId, reason })),
+    leave: async (deviceNo) => expectSuccess(await client.operate('transferDevice', { deviceNo, targetAppId, reason })),
     ...{ actor: 'operator:operator', reason, type: 'device.transferred' },
   },
   transferBatch: {
     leave: async (deviceNo) =>
-      expectSuccess(await client.operate(transferDevices, { deviceNos: [deviceNo], targetAppId, reason })),
+      expectSuccess(await client.operate('transferDevices', { deviceNos: [deviceNo], targetAppId, reason })),
     ...{ actor: 'operator:operator', reason, type: 'device.transferred' },
   },
 }
@@ -89,11 +79,11 @@ async function expectFresh(holder: TestApplication, deviceNo: string): Promise<v
 
 test('whoever holds the serial next begins without a placement, and sees none of the history before', async () => {
   const transferred = await newPlaced(app, site)
-  expectSuccess(await client.operate(transferDevice, { deviceNo: transferred, targetAppId, reason }))
+  expectSuccess(await client.operate('transferDevice', { deviceNo: transferred, targetAppId, reason }))
   await expectFresh(other, transferred)
   expect(typesOf(await events(other, transferred))).toEqual(['device.transferred'])
   const bound = await newPlaced(app, site)
-  expectSuccess(await client.call(unbindDevice, { deviceNo: bound }, app))
+  expectSuccess(await client.call('unbindDevice', { deviceNo: bound }, app))
   expectSuccess(await createDeviceOf(other, { deviceNo: bound }))
   await expectFresh(other, bound)
   const there = await newSite(other)
@@ -107,7 +97,7 @@ test('whoever holds the serial next begins without a placement, and sees none of
 
 test('a device that stands nowhere leaves as it always did', async () => {
   const deviceNo = await newDevice(app)
-  expectSuccess(await client.call(unbindDevice, { deviceNo }, app))
+  expectSuccess(await client.call('unbindDevice', { deviceNo }, app))
   expect(typesOf(await events(app, deviceNo))).toEqual(['device.bound', 'device.unbound'])
 })
 
@@ -115,7 +105,7 @@ test('a batch tells of each device its own, whether it stood somewhere or not', 
   const placed = await Promise.all([1, 2, 3].map(() => newPlaced(app, site)))
   const nowhere = await Promise.all([1, 2].map(() => newDevice(app)))
   const deviceNos = [...nowhere, ...placed].sort()
-  const answer = await client.call(unbindDevices, { deviceNos, reason }, app)
+  const answer = await client.call('unbindDevices', { deviceNos, reason }, app)
   expect(expectSuccess(answer).results.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0])
   for (const deviceNo of placed) {
     const told = await events(app, deviceNo)
@@ -131,8 +121,8 @@ test('the deletion of a site ends what stands there, with an event for each befo
   const doomed = await newSite(app, { siteName: 'Doomed' })
   const staying = await newPlaced(app, site)
   const deviceNos = await Promise.all([1, 2, 3].map(() => newPlaced(app, doomed)))
-  expectSuccess(await client.operate(deleteSite, { appId: app.appId, id: doomed }))
-  const { list } = expectSuccess(await client.call(pageEvents, { order: 'desc', pageSize: 4 }, app))
+  expectSuccess(await client.operate('deleteSite', { appId: app.appId, id: doomed }))
+  const { list } = expectSuccess(await client.call('pageEvents', { order: 'desc', pageSize: 4 }, app))
   expect(typesOf(list)).toEqual(['site.deleted', 'device.unplaced', 'device.unplaced', 'device.unplaced'])
   expect(new Set(list.map(({ actor }) => actor))).toEqual(new Set(['operator:operator']))
   const told = list.slice(1).map(({ data }) => data as { deviceNo: string })
@@ -153,13 +143,13 @@ test('the deletion of a site with 2,500 devices ends every placement', async () 
   for (let from = 0; from < serials.length; from += 250) {
     const some = serials.slice(from, from + 250)
     const devices = some.map((deviceNo) => ({ ...deviceBody(''), appId: undefined, deviceNo }))
-    expectSuccess(await client.call(createDevices, { devices }, app))
+    expectSuccess(await client.call('createDevices', { devices }, app))
     const placements = some.map((deviceNo) => ({ deviceNo, siteId: doomed, laneType: 4 }))
-    const { results } = expectSuccess(await client.call(savePlacements, { placements }, app))
+    const { results } = expectSuccess(await client.call('savePlacements', { placements }, app))
     expect(new Set(results.map(({ code }) => code))).toEqual(new Set([0]))
   }
   expect((await page(app, { siteId: doomed })).total).toBe(2500)
-  expectSuccess(await client.call(deleteSite, { id: doomed }, app))
+  expectSuccess(await client.call('deleteSite', { id: doomed }, app))
   expect((await page(app, { siteId: doomed })).total).toBe(0)
   const told = await history(app, { siteId: doomed, pageSize: 100 })
   expect(told.every(({ removedTime }) => removedTime !== null)).toBe(true)
@@ -173,9 +163,9 @@ test('the deletion of a site with 2,500 devices ends every placement', async () 
 test('a deletion that If-Match refuses ends nothing', async () => {
   const kept = await newSite(app)
   const deviceNo = await newPlaced(app, kept)
-  const { headers } = await client.call(updateSite, { id: kept, siteName: 'x' }, app)
-  expectSuccess(await client.call(updateSite, { id: kept, siteName: 'y' }, app))
+  const { headers } = await client.call('updateSite', { id: kept, siteName: 'x' }, app)
+  expectSuccess(await client.call('updateSite', { id: kept, siteName: 'y' }, app))
   const ifMatch = { ...app, headers: { 'if-match': headers.get('etag') as string } }
-  expectRefusal(await client.call(deleteSite, { id: kept }, ifMatch), 'preconditionFailed')
+  expectRefusal(await client.call('deleteSite', { id: kept }, ifMatch), 'preconditionFailed')
   expectSuccess(await detail(app, deviceNo))
 })

@@ -1,13 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import { createExport } from '../../src/bulk/contract.ts'
-import { pageDevices } from '../../src/devices/contract.ts'
-import {
-  pagePlacementHistory,
-  pagePlacements,
-  suggestPlacements,
-  summarizePlacements,
-} from '../../src/devices/placement/contract.ts'
-import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { newApplication, newSerial } from '../kit/records.ts'
 import { detail, history, newDevice, newPlaced, newSite, page, place, remove } from './placement-support.ts'
 import { client, expectFaults, expectNow, expectRefusal, expectSuccess } from './support.ts'
@@ -16,7 +7,7 @@ const app = await newApplication(client)
 const other = await newApplication(client)
 
 const report = async (deviceNo: string, state: Record<string, unknown>) =>
-  expectSuccess(await client.call(reportDeviceState, { deviceNo, ...state }, app))
+  expectSuccess(await client.call('reportDeviceState', { deviceNo, ...state }, app))
 
 describe('pagePlacements', () => {
   test('answers placements newest first, with what is shown of their devices now', async () => {
@@ -57,7 +48,7 @@ describe('pagePlacements', () => {
     const hundred = Array.from({ length: 100 }, () => newSerial())
     expect((await page(app, { deviceNos: hundred.join(',') })).total).toBe(0)
     for (const deviceNos of [`${hundred.join(',')},x`, ',', 'a,,b', 'a b']) {
-      expectFaults(await client.call(pagePlacements, { deviceNos }, app), ['deviceNos'])
+      expectFaults(await client.call('pagePlacements', { deviceNos }, app), ['deviceNos'])
     }
   })
 
@@ -79,7 +70,7 @@ describe('pagePlacements', () => {
       expectSuccess(await place(own, devices[name], site, { laneType }))
     }
     const state = (name: string, members: object) =>
-      client.call(reportDeviceState, { deviceNo: devices[name], ...members }, own)
+      client.call('reportDeviceState', { deviceNo: devices[name], ...members }, own)
     expectSuccess(await state('a', { status: 2 }))
     expectSuccess(await state('c', { runStatus: 2 }))
     const names = async (filter: Record<string, unknown>) =>
@@ -111,7 +102,7 @@ describe('pageDevices and exports of devices', () => {
     const removed = await newPlaced(own, site)
     expectSuccess(await remove(own, removed))
     const found = async (filter: Record<string, unknown>) =>
-      expectSuccess(await client.call(pageDevices, filter, own)).list.map(({ deviceNo }) => deviceNo)
+      expectSuccess(await client.call('pageDevices', filter, own)).list.map(({ deviceNo }) => deviceNo)
     expect(await found({ siteId: site })).toEqual([two, one])
     expect(await found({ siteId: site, tag: 'two' })).toEqual([two])
     for (const siteId of [empty, foreign, 999_999_999]) expect(await found({ siteId })).toEqual([])
@@ -119,16 +110,16 @@ describe('pageDevices and exports of devices', () => {
     expect(await found({ isPlaced: 'false' })).toEqual([removed, nowhere])
     expect(await found({ isPlaced: 'false', siteId: site })).toEqual([])
     expect(await found({ isPlaced: 'true', pageSize: 1, pageNo: 2 })).toEqual([one])
-    const across = await client.operate(pageDevices, { siteId: foreign })
+    const across = await client.operate('pageDevices', { siteId: foreign })
     expect(expectSuccess(across).list.map(({ appId }) => appId)).toEqual([other.appId])
-    const exported = await client.call(createExport, { kind: 'devices', format: 'ndjson', siteId: site }, own)
+    const exported = await client.call('createExport', { kind: 'devices', format: 'ndjson', siteId: site }, own)
     expect(
       exported.text
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line).deviceNo),
     ).toEqual([two, one])
-    expectFaults(await client.call(pageDevices, { siteId: 'x', isPlaced: 'yes' }, own), ['siteId', 'isPlaced'])
+    expectFaults(await client.call('pageDevices', { siteId: 'x', isPlaced: 'yes' }, own), ['siteId', 'isPlaced'])
   })
 })
 
@@ -138,7 +129,7 @@ test('an export of placements has the rows of the page, by the same filters', as
   for (let index = 0; index < 3; index++) await newPlaced(own, site)
   await newPlaced(own, elsewhere)
   const exported = (filter: Record<string, unknown>) =>
-    client.call(createExport, { kind: 'placements', siteId: site, ...filter }, own)
+    client.call('createExport', { kind: 'placements', siteId: site, ...filter }, own)
   const { text } = await exported({ format: 'ndjson' })
   const rows = text
     .trim()
@@ -164,15 +155,15 @@ describe('pagePlacementHistory', () => {
 
   test('wants one of deviceNo and siteId', async () => {
     for (const filter of [{}, { deviceNo: newSerial(), siteId: 1 }, { deviceNo: '', siteId: '' }]) {
-      expectFaults(await client.call(pagePlacementHistory, filter, app), ['deviceNo', 'siteId'])
-      expectFaults(await client.call(suggestPlacements, filter, app), ['deviceNo', 'siteId'])
+      expectFaults(await client.call('pagePlacementHistory', filter, app), ['deviceNo', 'siteId'])
+      expectFaults(await client.call('suggestPlacements', filter, app), ['deviceNo', 'siteId'])
     }
   })
 })
 
 describe('summarizePlacements', () => {
   const summary = async (siteIds: string) =>
-    expectSuccess(await client.call(summarizePlacements, { siteIds }, app)).list
+    expectSuccess(await client.call('summarizePlacements', { siteIds }, app)).list
 
   test('counts devices by state and lane, in the order asked; a lane for both counts as both', async () => {
     const [empty, full] = [await newSite(app), await newSite(app)]
@@ -200,20 +191,20 @@ describe('summarizePlacements', () => {
   test('refuses a site that isn’t the application’s, and anything but 1 to 100 ids', async () => {
     const [own, foreign] = [await newSite(app), await newSite(other)]
     for (const siteIds of [`${own},${foreign}`, '9999999999999999']) {
-      expectRefusal(await client.call(summarizePlacements, { siteIds }, app), 'siteNotFound')
+      expectRefusal(await client.call('summarizePlacements', { siteIds }, app), 'siteNotFound')
     }
-    expectRefusal(await client.operate(summarizePlacements, { appId: other.appId, siteIds: own }), 'siteNotFound')
+    expectRefusal(await client.operate('summarizePlacements', { appId: other.appId, siteIds: own }), 'siteNotFound')
     expect(await summary(Array(100).fill(own).join(','))).toHaveLength(100)
     for (const siteIds of ['', 'x', '1,', ',1', '1, 2', '0', '-1', Array(101).fill(own).join(',')]) {
-      expectFaults(await client.call(summarizePlacements, { siteIds }, app), ['siteIds'])
+      expectFaults(await client.call('summarizePlacements', { siteIds }, app), ['siteIds'])
     }
-    expectFaults(await client.call(summarizePlacements, {}, app), ['siteIds'])
+    expectFaults(await client.call('summarizePlacements', {}, app), ['siteIds'])
   })
 })
 
 describe('suggestPlacements', () => {
   const suggest = async (by: Awaited<ReturnType<typeof newApplication>>, query: Record<string, unknown>) =>
-    expectSuccess(await client.call(suggestPlacements, query, by)).list
+    expectSuccess(await client.call('suggestPlacements', query, by)).list
 
   test('answers devices that stand nowhere and lie within the distance, nearest first, and places nothing', async () => {
     const own = await newApplication(client)
@@ -295,11 +286,11 @@ describe('suggestPlacements', () => {
 
   test('refuses what isn’t the application’s, and distances beyond 5,000 m', async () => {
     const [site, deviceNo] = [await newSite(other), await newDevice(other)]
-    expectRefusal(await client.call(suggestPlacements, { siteId: site }, app), 'siteNotFound')
-    expectRefusal(await client.call(suggestPlacements, { deviceNo }, app), 'deviceNotFound')
+    expectRefusal(await client.call('suggestPlacements', { siteId: site }, app), 'siteNotFound')
+    expectRefusal(await client.call('suggestPlacements', { deviceNo }, app), 'deviceNotFound')
     const own = await newSite(app)
     for (const meters of [0, 5001, 1.5, 'x']) {
-      expectFaults(await client.call(suggestPlacements, { siteId: own, meters }, app), ['meters'])
+      expectFaults(await client.call('suggestPlacements', { siteId: own, meters }, app), ['meters'])
     }
   })
 })

@@ -1,12 +1,3 @@
-import { getDevice } from '../../src/devices/contract.ts'
-import {
-  getPlacement,
-  pagePlacementHistory,
-  pagePlacements,
-  removePlacement,
-  savePlacement,
-} from '../../src/devices/placement/contract.ts'
-import { pageEvents } from '../../src/events/contract.ts'
 import type { TestApplication } from '../kit/records.ts'
 import { client, createDeviceOf, expectSuccess, saveSiteOf } from './support.ts'
 
@@ -26,7 +17,7 @@ export function place(
   members: Record<string, unknown> = {},
   headers: Record<string, string> = {},
 ) {
-  return client.call(savePlacement, { deviceNo, siteId, laneType: 1, ...members }, { token, headers })
+  return client.call('savePlacement', { deviceNo, siteId, laneType: 1, ...members }, { token, headers })
 }
 
 /** Creates a device that is placed at a site. */
@@ -37,28 +28,28 @@ export async function newPlaced(app: TestApplication, siteId: number, members: R
 }
 
 export function remove({ token }: TestApplication, deviceNo: string, members: Record<string, unknown> = {}) {
-  return client.call(removePlacement, { deviceNo, ...members }, { token })
+  return client.call('removePlacement', { deviceNo, ...members }, { token })
 }
 
 export function detail({ token }: TestApplication, deviceNo: string) {
-  return client.call(getPlacement, { deviceNo }, { token })
+  return client.call('getPlacement', { deviceNo }, { token })
 }
 
 export async function page({ token }: TestApplication, filter: Record<string, unknown> = {}) {
-  return expectSuccess(await client.call(pagePlacements, filter, { token }))
+  return expectSuccess(await client.call('pagePlacements', filter, { token }))
 }
 
 export async function history({ token }: TestApplication, filter: Record<string, unknown>) {
-  return expectSuccess(await client.call(pagePlacementHistory, filter, { token })).list
+  return expectSuccess(await client.call('pagePlacementHistory', filter, { token })).list
 }
 
 /** The events about a device, oldest first. */
 export async function events({ token }: TestApplication, deviceNo: string) {
-  return expectSuccess(await client.call(pageEvents, { deviceNo, pageSize: '100' }, { token })).list
+  return expectSuccess(await client.call('pageEvents', { deviceNo, pageSize: '100' }, { token })).list
 }
 
 export const typesOf = (list: readonly { type: string }[]) => list.map(({ type }) => type)
 
 export async function deviceRecord({ token }: TestApplication, deviceNo: string) {
-  return expectSuccess(await client.call(getDevice, { deviceNo }, { token }))
+  return expectSuccess(await client.call('getDevice', { deviceNo }, { token }))
 }

@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import { savePlacement } from '../../src/devices/placement/contract.ts'
-import { getSite, updateSite } from '../../src/sites/contract.ts'
 import { newApplication, newSerial, siteBody, takeOffline } from '../kit/records.ts'
 import {
   detail,
@@ -50,10 +48,10 @@ describe('savePlacement', () => {
   test('adds nothing to the records of the device and the site', async () => {
     const deviceNo = await newDevice(app)
     const before = await deviceRecord(app, deviceNo)
-    const siteBefore = expectSuccess(await client.call(getSite, { id: site }, app))
+    const siteBefore = expectSuccess(await client.call('getSite', { id: site }, app))
     expectSuccess(await place(app, deviceNo, site))
     expect(await deviceRecord(app, deviceNo)).toEqual(before)
-    expect(expectSuccess(await client.call(getSite, { id: site }, app))).toEqual(siteBefore)
+    expect(expectSuccess(await client.call('getSite', { id: site }, app))).toEqual(siteBefore)
   })
 
   test('the same again answers the same, and tells nothing', async () => {
@@ -92,7 +90,7 @@ describe('savePlacement', () => {
   test('shows the site’s present name while it lasts, and the name at the end afterwards', async () => {
     const renamed = await newSite(app, { siteName: 'Old name' })
     const deviceNo = await newPlaced(app, renamed)
-    const rename = (siteName: string) => client.call(updateSite, { id: renamed, siteName }, app)
+    const rename = (siteName: string) => client.call('updateSite', { id: renamed, siteName }, app)
     const { headers } = await detail(app, deviceNo)
     expectSuccess(await rename('New name'))
     const shown = await detail(app, deviceNo)
@@ -106,8 +104,8 @@ describe('savePlacement', () => {
 
   test('names every faulty member', async () => {
     const faulty = { deviceNo: 'a b', siteId: '1', laneType: 5, laneName: 'x'.repeat(65) }
-    expectFaults(await client.call(savePlacement, faulty, app), ['deviceNo', 'siteId', 'laneType', 'laneName'])
-    expectFaults(await client.call(savePlacement, {}, app), ['deviceNo', 'siteId', 'laneType'])
+    expectFaults(await client.call('savePlacement', faulty, app), ['deviceNo', 'siteId', 'laneType', 'laneName'])
+    expectFaults(await client.call('savePlacement', {}, app), ['deviceNo', 'siteId', 'laneType'])
     for (const laneType of [0, 5, '1', 1.5, null]) {
       expectFaults(await place(app, newSerial(), site, { laneType }), ['laneType'])
     }

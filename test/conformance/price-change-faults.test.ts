@@ -1,6 +1,4 @@
 import { expect, test } from 'bun:test'
-import { saveBillingRule } from '../../src/billing-rules/contract.ts'
-import { saveSites } from '../../src/sites/contract.ts'
 import { momentFormat } from '../../src/vocabulary/moments.ts'
 import { newApplication, siteBody } from '../kit/records.ts'
 import { longTest } from '../kit/scale.ts'
@@ -43,7 +41,7 @@ test('schedulePriceChange refuses terms as saveBillingRule does, field by field'
     [occupancy, 3, { periods: at('1') }],
   ]
   for (const [billingRuleId, ruleType, terms] of wrong) {
-    const saved = await client.call(saveBillingRule, { appId, ruleName: 'rule', ruleType, ...terms }, { token })
+    const saved = await client.call('saveBillingRule', { appId, ruleName: 'rule', ruleType, ...terms }, { token })
     const refused = await schedule(application, { effectiveTime: ahead(day), billingRuleId, ...terms })
     expectRefusal(refused, 'invalidRequest')
     expect(refused.data).toEqual(saved.data as never)
@@ -179,7 +177,7 @@ longTest('more than 10,000 sites are refused', async () => {
   const rule = await newRule(application, 1)
   const sites = Array.from({ length: 1000 }, () => siteBody(appId, { appId: undefined }))
   for (let batch = 0; batch < 10; batch++) {
-    expectSuccess(await client.call(saveSites, { appId, sites }, { token }))
+    expectSuccess(await client.call('saveSites', { appId, sites }, { token }))
   }
   const ask = { effectiveTime: ahead(day), sites: { all: true }, rules: { fastChargeBillRuleId: rule } }
   expect((await scheduled(application, ask)).siteCount).toBe(10_000)

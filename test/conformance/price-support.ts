@@ -1,8 +1,5 @@
-import { getBillingRule } from '../../src/billing-rules/contract.ts'
-import { type EventRecord, pageEvents } from '../../src/events/contract.ts'
-import { getSite } from '../../src/sites/contract.ts'
-import { getPriceChange, type PriceChangeRecord, schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
-import { getSitePrices } from '../../src/sites/prices/contract.ts'
+import type { EventRecord } from '../../src/events/contract.ts'
+import type { PriceChangeRecord } from '../../src/sites/price-changes/contract.ts'
 import type { TestApplication } from '../kit/records.ts'
 import { becomesTrue } from '../kit/waits.ts'
 import { client, expectSuccess } from './support.ts'
@@ -23,7 +20,7 @@ export const day = 86_400_000
 export const at = (electricityPrice: string) => [{ startTime: '00:00:00', electricityPrice, servicePrice: '0.8' }]
 
 export const schedule = ({ appId, token }: TestApplication, members: Record<string, unknown>) =>
-  client.call(schedulePriceChange, { appId, ...members }, { token })
+  client.call('schedulePriceChange', { appId, ...members }, { token })
 
 /** Schedules a price change and expects that it is accepted. Returns its id, which a dry run does not have. */
 export async function scheduled(application: TestApplication, members: Record<string, unknown>) {
@@ -41,20 +38,20 @@ export async function scheduledSoon(application: TestApplication, members: Recor
 }
 
 export async function changeOf({ appId, token }: TestApplication, id: number) {
-  return expectSuccess(await client.call(getPriceChange, { appId, id }, { token }))
+  return expectSuccess(await client.call('getPriceChange', { appId, id }, { token }))
 }
 
 export async function ruleOf({ appId, token }: TestApplication, id: number) {
-  return expectSuccess(await client.call(getBillingRule, { appId, id }, { token }))
+  return expectSuccess(await client.call('getBillingRule', { appId, id }, { token }))
 }
 
 export async function siteOf({ appId, token }: TestApplication, id: number) {
-  return expectSuccess(await client.call(getSite, { appId, id }, { token }))
+  return expectSuccess(await client.call('getSite', { appId, id }, { token }))
 }
 
 /** The prices of a site at a moment, RFC 3339; by default now. */
 export function askPrices({ appId, token }: TestApplication, id: number, time?: string) {
-  return client.call(getSitePrices, { appId, id, ...(time === undefined ? {} : { time }) }, { token })
+  return client.call('getSitePrices', { appId, id, ...(time === undefined ? {} : { time }) }, { token })
 }
 
 export const pricesOf = async (application: TestApplication, id: number, time?: string) =>
@@ -71,7 +68,7 @@ export async function eventsOf({ appId, token }: TestApplication, type: string):
   const events: EventRecord[] = []
   for (let afterId = 0; ; ) {
     const query = { appId, type, afterId, pageSize: 100 }
-    const { list } = expectSuccess(await client.call(pageEvents, query, { token }))
+    const { list } = expectSuccess(await client.call('pageEvents', query, { token }))
     events.push(...list)
     if (list.length < 100) return events
     afterId = list.at(-1)?.id ?? 0

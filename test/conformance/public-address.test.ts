@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createDevice } from '../../src/devices/contract.ts'
-import { createSession } from '../../src/people/sessions/contract.ts'
 import { Client, target } from '../kit/client.ts'
 import { atScale } from '../kit/scale.ts'
 import { runServiceToItsEnd, type Service, startService } from '../kit/service.ts'
@@ -22,7 +21,7 @@ async function issuerOf(service: Service, headers: Record<string, string> = {}):
 }
 
 const signIn = (service: Service, headers: Record<string, string>) =>
-  new Client(service).call(createSession, { operatorKey: service.operatorKey }, { headers })
+  new Client(service).call('createSession', { operatorKey: service.operatorKey }, { headers })
 
 /** How often a service has told that it does not trust a proxy, of which it hears twice. */
 async function distrustOf(service: Service): Promise<number> {

@@ -1,14 +1,11 @@
 import { expect, test } from 'bun:test'
-import { updateApplication } from '../../src/applications/contract.ts'
-import { createDevice } from '../../src/devices/contract.ts'
-import { getRegion } from '../../src/regions/contract.ts'
 import type { Answer } from '../kit/client.ts'
 import { deviceBody, newApplication, type TestApplication } from '../kit/records.ts'
 import { client, createDeviceOf, expectRefusal, expectSuccess, withinOneSecond } from './support.ts'
 
 /** Sends many requests at once that create no device. */
 function burst({ token }: Pick<TestApplication, 'token'>, requests: number): Promise<Answer<unknown>[]> {
-  return Promise.all(Array.from({ length: requests }, () => client.call(createDevice, {}, { token })))
+  return Promise.all(Array.from({ length: requests }, () => client.call('createDevice', {}, { token })))
 }
 
 function refusedOf(answers: Answer<unknown>[]): Answer<unknown>[] {
@@ -30,7 +27,7 @@ test('an application over its limit is told tooManyRequests and when to come bac
 
 test('an application is told its limit and what it has left, also when it is over it', async () => {
   const { token } = await newApplication(client, { rateLimitPerSecond: 4 })
-  const first = await client.call(getRegion, { code: '360000' }, { token })
+  const first = await client.call('getRegion', { code: '360000' }, { token })
   expect(first.headers.get('ratelimit-policy')).toBe('"default";q=4;w=1')
   expect(first.headers.get('ratelimit')).toMatch(/^"default";r=[0-3];t=1$/)
   const answers = await burst({ token }, 60)
@@ -42,8 +39,8 @@ test('an application is told its limit and what it has left, also when it is ove
   const unlimited = await newApplication(client)
   for (const answer of [
     await createDeviceOf(unlimited),
-    await client.operate(getRegion, { code: '360000' }),
-    await client.operate(updateApplication, { appId: 'none' }),
+    await client.operate('getRegion', { code: '360000' }),
+    await client.operate('updateApplication', { appId: 'none' }),
   ]) {
     expect([answer.headers.get('ratelimit-policy'), answer.headers.get('ratelimit')]).toEqual([null, null])
   }
@@ -75,7 +72,7 @@ test('one application’s limit does not touch another, nor operators', async ()
   ])
   expect(refusedOf(await burst(limited, 40)).length).toBeGreaterThan(0)
   expectSuccess(await createDeviceOf(other))
-  expectSuccess(await client.operate(createDevice, deviceBody(limited.appId)))
+  expectSuccess(await client.operate('createDevice', deviceBody(limited.appId)))
 })
 
 test('an application with a limit of null has none', async () => {
@@ -86,9 +83,9 @@ test('an application with a limit of null has none', async () => {
 test('a new limit holds within 1 s', async () => {
   const application = await newApplication(client, { rateLimitPerSecond: null })
   const { appId, token } = application
-  expectSuccess(await client.operate(updateApplication, { appId, rateLimitPerSecond: 1 }))
-  await withinOneSecond(() => client.call(createDevice, {}, { token }), 10007)
-  expectSuccess(await client.operate(updateApplication, { appId, rateLimitPerSecond: null }))
-  await withinOneSecond(() => client.call(createDevice, {}, { token }), 10001)
+  expectSuccess(await client.operate('updateApplication', { appId, rateLimitPerSecond: 1 }))
+  await withinOneSecond(() => client.call('createDevice', {}, { token }), 10007)
+  expectSuccess(await client.operate('updateApplication', { appId, rateLimitPerSecond: null }))
+  await withinOneSecond(() => client.call('createDevice', {}, { token }), 10001)
   expect(refusedOf(await burst(application, 50))).toEqual([])
 })

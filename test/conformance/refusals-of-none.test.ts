@@ -1,11 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { createApplication, freezeApplication, getApplication } from '../../src/applications/contract.ts'
-import { issueToken } from '../../src/applications/tokens/contract.ts'
-import { createDevice, getDevice } from '../../src/devices/contract.ts'
-import { transferDevice } from '../../src/devices/ownership/contract.ts'
-import { pageRefusals, type RefusalRecord } from '../../src/events/refusal-log/contract.ts'
-import { createOperator } from '../../src/people/operators/contract.ts'
-import { type Found, search } from '../../src/service/search/contract.ts'
+import type { RefusalRecord } from '../../src/events/refusal-log/contract.ts'
+import type { Found } from '../../src/service/search/contract.ts'
 import { limits } from '../../src/vocabulary/limits.ts'
 import { Client } from '../kit/client.ts'
 import { newPerson, signIn } from '../kit/people.ts'
@@ -47,14 +42,14 @@ describe.skipIf(isElsewhere)('refusals of no application', () => {
     const headers = { ...(await signIn(client, person)), 'x-request-id': requestId }
     const deviceNo = newSerial()
     const sent = [
-      await client.call(transferDevice, { deviceNo, targetAppId: app.appId }, { headers }),
-      await client.call(transferDevice, { deviceNo, targetAppId: app.appId, reason: 'moved' }, { headers }),
-      await client.call(createApplication, { appName: '' }, { headers }),
-      await client.call(freezeApplication, { appId: 'not-there', reason: 'x' }, { headers }),
+      await client.call('transferDevice', { deviceNo, targetAppId: app.appId }, { headers }),
+      await client.call('transferDevice', { deviceNo, targetAppId: app.appId, reason: 'moved' }, { headers }),
+      await client.call('createApplication', { appName: '' }, { headers }),
+      await client.call('freezeApplication', { appId: 'not-there', reason: 'x' }, { headers }),
     ]
     expect(sent.map(({ code }) => code)).toEqual([10001, 20002, 10001, 10004])
     const seen = async (as: Record<string, string>) =>
-      expectSuccess(await client.call(pageRefusals, { requestId }, { headers: as })).list
+      expectSuccess(await client.call('pageRefusals', { requestId }, { headers: as })).list
     await becomesTrue(async () => (await seen(headers)).length >= sent.length)
     const told = (await seen(headers)).map(({ operation, code, subject }) => [operation, code, subject])
     expect(told.reverse()).toEqual([
@@ -68,25 +63,25 @@ describe.skipIf(isElsewhere)('refusals of no application', () => {
     expect(new Set((await seen(headers)).map((row) => [row.appId, row.actor].join()))).toEqual(new Set([`,${actor}`]))
     expect(await seen(await signIn(client, await newPerson(client, 'viewer')))).toHaveLength(sent.length)
     expect(await seen(await signIn(client, await newPerson(client, 'developer', [app.appId])))).toEqual([])
-    expect(expectSuccess(await client.call(pageRefusals, { requestId }, { token: app.token })).list).toEqual([])
+    expect(expectSuccess(await client.call('pageRefusals', { requestId }, { token: app.token })).list).toEqual([])
   })
 
   test('come, with those of several applications, in the order of time where that is asked for', async () => {
     const [one, two] = [await newApplication(client), await newApplication(client)]
     const refusedCreate = ({ appId, token }: typeof one) =>
-      client.call(createDevice, deviceBody(appId, { districtCode: '' }), { token })
+      client.call('createDevice', deviceBody(appId, { districtCode: '' }), { token })
     const ofOne = () => refusedCreate(one)
     const ofTwo = () => refusedCreate(two)
-    const ofNone = () => client.operate(createApplication, { appName: ' ' })
+    const ofNone = () => client.operate('createApplication', { appName: ' ' })
     const ids: string[] = []
     for (const write of [ofTwo, ofNone, ofOne, ofTwo, ofNone, ofOne]) {
       ids.push((await write()).headers.get('x-request-id') ?? '')
       // Times are in whole milliseconds; refusals of the same one have no order between them.
       await Bun.sleep(2)
     }
-    const byAll = (query: object) => client.operate(pageRefusals, query)
+    const byAll = (query: object) => client.operate('pageRefusals', query)
     const headers = await signIn(client, await newPerson(client, 'developer', [one.appId, two.appId]))
-    const byMember = (query: object) => client.call(pageRefusals, query, { headers })
+    const byMember = (query: object) => client.call('pageRefusals', query, { headers })
     const walk = async (ask: typeof byAll) => {
       const walked: RefusalRecord[] = []
       for (let cursor: string | null = ''; cursor !== null; ) {
@@ -112,8 +107,8 @@ describe.skipIf(isElsewhere)('refusals of no application', () => {
   test('are found by the search for their request id', async () => {
     const id = newSerial('req')
     const as = { token: client.operatorKey }
-    await client.call(createApplication, { appName: '' }, { ...as, headers: { 'x-request-id': id } })
-    const find = async () => expectSuccess(await client.call(search, { text: id }, as)).list
+    await client.call('createApplication', { appName: '' }, { ...as, headers: { 'x-request-id': id } })
+    const find = async () => expectSuccess(await client.call('search', { text: id }, as)).list
     await becomesTrue(async () => (await find()).length > 0)
     const found: Found = { kind: 'request', id, appId: null, name: 'createApplication' }
     expect(await find()).toEqual([found])
@@ -125,7 +120,7 @@ describe.skipIf(isElsewhere)('the log', () => {
     const [owner, stranger] = [await newApplication(client), await newApplication(client)]
     const viewer = await newPerson(client, 'viewer')
     const grant = (client_id: string, client_secret: string) =>
-      client.call(issueToken, { grant_type: 'client_credentials', client_id, client_secret })
+      client.call('issueToken', { grant_type: 'client_credentials', client_id, client_secret })
     /** The log lines with this message, once `count` lines exist: a line may be written after the response. */
     async function linesOf(msg: string, count: number): Promise<Line[]> {
       const lines = () => {
@@ -152,12 +147,12 @@ describe.skipIf(isElsewhere)('the log', () => {
     expect([unknown?.actor, others]).toEqual([undefined, []])
 
     const asked = { appId: owner.appId, deviceNo: 'SN00000001' }
-    expectRefusal(await client.call(getDevice, asked, { token: stranger.token }), 'notPermitted')
+    expectRefusal(await client.call('getDevice', asked, { token: stranger.token }), 'notPermitted')
     expectRefusal(
-      await client.call(createOperator, { name: 'x', role: 'admin' }, { headers: await signIn(client, viewer) }),
+      await client.call('createOperator', { name: 'x', role: 'admin' }, { headers: await signIn(client, viewer) }),
       'notPermitted',
     )
-    expectSuccess(await client.call(getApplication, { appId: owner.appId }, { token: owner.token }))
+    expectSuccess(await client.call('getApplication', { appId: owner.appId }, { token: owner.token }))
     expect(await linesOf('request refused: missing permission', 2)).toMatchObject([
       { level: 30, operation: 'getDevice', actor: `application:${stranger.appId}`, address: '127.0.0.1' },
       { level: 30, operation: 'createOperator', actor: expect.stringMatching(/^operator:.+#\d+$/) },
@@ -166,7 +161,7 @@ describe.skipIf(isElsewhere)('the log', () => {
     for (let index = 0; index < 3 * limits.refusalLinesAMinute; index++)
       expectRefusal(await grant('x', 'y'), 'clientInvalid', oauth)
     // The limit of lines holds for each kind of refusal alone, so other kinds are still logged.
-    expectRefusal(await client.call(getDevice, asked, { token: stranger.token }), 'notPermitted')
+    expectRefusal(await client.call('getDevice', asked, { token: stranger.token }), 'notPermitted')
     expect(await linesOf('request refused: missing permission', 3)).toHaveLength(3)
     const most = limits.refusalLinesAMinute
     expect(await linesOf('client authentication failed', most)).toHaveLength(most)

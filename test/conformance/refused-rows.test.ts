@@ -1,8 +1,5 @@
 import { expect, test } from 'bun:test'
 import { parse } from 'csv-parse/sync'
-import { getImportResult } from '../../src/bulk/contract.ts'
-import { getDevice } from '../../src/devices/contract.ts'
-import { getSite } from '../../src/sites/contract.ts'
 import { newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
 import { csvOf, imported, ndjson, outcomesOf, send, upserted } from './import-support.ts'
 import { client, createDeviceOf, expectFaults, expectSuccess, saveSiteOf } from './support.ts'
@@ -15,11 +12,11 @@ const place = '"115.899918,28.676493"'
 const rowOf = (deviceNo: string, deviceName = 'Gate', coordinates = place) =>
   `${deviceNo},${deviceName},360102,${coordinates}`
 const nameOf = async ({ token }: TestApplication, deviceNo: string) =>
-  expectSuccess(await client.call(getDevice, { deviceNo }, { token })).deviceName
+  expectSuccess(await client.call('getDevice', { deviceNo }, { token })).deviceName
 
 async function refusedRows({ token }: { token: string }, id: number, language = 'en') {
   const asked = { token, headers: { 'accept-language': language } }
-  const { status, text, headers } = await client.call(getImportResult, { id, rows: 'true' }, asked)
+  const { status, text, headers } = await client.call('getImportResult', { id, rows: 'true' }, asked)
   expect(status).toBe(200)
   return { text, type: headers.get('content-type'), name: headers.get('content-disposition') }
 }
@@ -108,21 +105,21 @@ test('an update of sites is corrected and sent again with its formulas and empty
   const { text } = await refusedRows(app, first.id)
   expect(cellsOf(text)[1]?.slice(0, 4)).toEqual([String(id), "'=1+1", '', 'nowhere'])
   expect(await upserted(app, 'sites', text.replace('nowhere', place))).toMatchObject({ updated: 1, refused: 0 })
-  const site = expectSuccess(await client.call(getSite, { id }, { token: app.token }))
+  const site = expectSuccess(await client.call('getSite', { id }, { token: app.token }))
   expect(site).toMatchObject({ siteName: '=1+1', detailAddress: null })
 })
 
 test('rows of one outcome alone can be asked for as lines; as rows there are the refused ones', async () => {
   const app = await newApplication(client)
   const { id } = await imported(app, 'devices', csvOf(columns, rowOf(newSerial('RR'))))
-  const call = (query: object) => client.call(getImportResult, { id, ...query }, app)
+  const call = (query: object) => client.call('getImportResult', { id, ...query }, app)
   expectFaults(await call({ rows: 'true', outcome: 'created' }), ['outcome'])
   expect((await call({ rows: 'true', outcome: 'refused' })).text).toBe(
     `${[...columns.split(','), ...reasons].join(',')}\r\n`,
   )
   expect((await call({ rows: 'false' })).text).toContain('"outcome":"created"')
   const stranger = await newApplication(client)
-  expect((await client.call(getImportResult, { id, rows: 'true' }, stranger)).code).toBe(70002)
+  expect((await client.call('getImportResult', { id, rows: 'true' }, stranger)).code).toBe(70002)
 })
 
 test('of very many refused rows only the first are kept as they were sent', async () => {

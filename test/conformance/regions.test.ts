@@ -1,8 +1,5 @@
 import { describe, expect, test } from 'bun:test'
 import { createExport } from '../../src/bulk/contract.ts'
-import { createDevice, getDevice } from '../../src/devices/contract.ts'
-import { pageAudit } from '../../src/events/contract.ts'
-import { deleteRegion, getRegion, getRegionTree, pageRegions, saveRegion } from '../../src/regions/contract.ts'
 import { deviceBody, newApplication } from '../kit/records.ts'
 import { client, expectFaults, expectRefusal, expectSuccess } from './support.ts'
 
@@ -16,13 +13,13 @@ interface Region {
 const { appId, token } = await newApplication(client)
 
 async function tree(query: Record<string, unknown> = {}): Promise<Region[]> {
-  const data = expectSuccess(await client.call(getRegionTree, query, { token }))
+  const data = expectSuccess(await client.call('getRegionTree', query, { token }))
   expect(Object.keys(data)).toEqual(['list', 'tableDate'])
   return data.list as unknown as Region[]
 }
 
 async function detail(code: string) {
-  return expectSuccess(await client.call(getRegion, { code }, { token }))
+  return expectSuccess(await client.call('getRegion', { code }, { token }))
 }
 
 function flat(list: Region[]): Region[] {
@@ -44,7 +41,7 @@ describe('getRegionTree', () => {
     }
     expect(whole.map(({ level }) => level)).toEqual(whole.map(() => 1))
     // Other tests of this service may leave saved ones.
-    const saved = (await client.operate(pageRegions, { pageSize: 100 })).data.list.map(({ code }) => code)
+    const saved = (await client.operate('pageRegions', { pageSize: 100 })).data.list.map(({ code }) => code)
     expect(whole.filter(({ code }) => !saved.includes(code))).toHaveLength(34)
     const jiangxi = whole.find(({ code }) => code === '360000')
     expect(jiangxi).toMatchObject({ name: '江西省', level: 1 })
@@ -85,12 +82,12 @@ describe('getRegionTree', () => {
 
   test('refuses a depth that is not 1 to 3, and a code that the table does not have', async () => {
     for (const depth of ['0', '4', '-1', '1.5', 'x']) {
-      expectFaults(await client.call(getRegionTree, { depth }, { token }), ['depth'])
+      expectFaults(await client.call('getRegionTree', { depth }, { token }), ['depth'])
     }
     for (const code of ['360199', '999999', '36', '36010', 'x', '江西省', '__proto__']) {
-      expectRefusal(await client.call(getRegionTree, { code }, { token }), 'regionNotFound')
+      expectRefusal(await client.call('getRegionTree', { code }, { token }), 'regionNotFound')
     }
-    expectFaults(await client.call(getRegionTree, { code: 'x'.repeat(13) }, { token }), ['code'])
+    expectFaults(await client.call('getRegionTree', { code: 'x'.repeat(13) }, { token }), ['code'])
   })
 })
 
@@ -124,19 +121,19 @@ describe('getRegion', () => {
   })
 
   test('wants a code, and refuses one that the table does not have in the caller’s language', async () => {
-    expectFaults(await client.call(getRegion, {}, { token }), ['code'])
-    expectFaults(await client.call(getRegion, { code: '' }, { token }), ['code'])
-    const unknown = await client.call(getRegion, { code: '360199' }, { token })
+    expectFaults(await client.call('getRegion', {}, { token }), ['code'])
+    expectFaults(await client.call('getRegion', { code: '' }, { token }), ['code'])
+    const unknown = await client.call('getRegion', { code: '360199' }, { token })
     expectRefusal(unknown, 'regionNotFound')
     expect(unknown.msg).toBe('Region not found.')
     const headers = { 'accept-language': 'zh-CN' }
-    expect((await client.call(getRegion, { code: '360199' }, { token, headers })).msg).toBe('行政区划不存在。')
+    expect((await client.call('getRegion', { code: '360199' }, { token, headers })).msg).toBe('行政区划不存在。')
   })
 })
 
 describe('the table', () => {
   test('has the ministry’s changes up to its date, and tells the date', async () => {
-    const { data } = await client.call(getRegionTree, { depth: 1 }, { token })
+    const { data } = await client.call('getRegionTree', { depth: 1 }, { token })
     expect(data.tableDate).toBe('2025-12-31')
     const districts = (await tree({ code: '500100' })).map(({ code }) => code)
     expect(districts).toContain('500157')
@@ -152,19 +149,21 @@ describe('the table', () => {
     }
     expect((await detail('330104')).fullName).toBe('浙江省杭州市江干区')
     const body = deviceBody(appId, { provinceCode: '330000', cityCode: '330100', districtCode: '330104' })
-    const { deviceBattery } = expectSuccess(await client.call(createDevice, body, { token }))
+    const { deviceBattery } = expectSuccess(await client.call('createDevice', body, { token }))
     expect(deviceBattery).toMatchObject({ districtName: '江干区', cityName: '杭州市' })
   })
 })
 
 describe('saveRegion', () => {
-  const save = (body: object) => client.operate(saveRegion, body)
-  const remove = (code: string) => client.operate(deleteRegion, { code })
-  const etag = async () => (await client.call(getRegionTree, {}, { token })).headers.get('etag')
+  const save = (body: object) => client.operate('saveRegion', body)
+  const remove = (code: string) => client.operate('deleteRegion', { code })
+  const etag = async () => (await client.call('getRegionTree', {}, { token })).headers.get('etag')
 
   test('adds a region to every answer that names codes, and deletion takes it away', async () => {
     const code = '360194'
-    const device = expectSuccess(await client.call(createDevice, deviceBody(appId, { districtCode: code }), { token }))
+    const device = expectSuccess(
+      await client.call('createDevice', deviceBody(appId, { districtCode: code }), { token }),
+    )
     expect(device.deviceBattery.districtName).toBeNull()
     const before = await etag()
     const saved = expectSuccess(await save({ code, name: '新城区', parentCode: '360100' }))
@@ -174,22 +173,22 @@ describe('saveRegion', () => {
     })
     const read = async () => {
       const { deviceNo } = device
-      const answer = await client.call(getDevice, { deviceNo }, { token })
+      const answer = await client.call('getDevice', { deviceNo }, { token })
       return [answer.data.deviceBattery.districtName, (await exported(deviceNo)).includes('新城区')]
     }
     expect(await read()).toEqual(['新城区', true])
     expect(await detail(code)).toMatchObject({ name: '新城区', parentCode: '360100', fullName: '江西省南昌市新城区' })
     expect(await tree({ code: '360100' })).toContainEqual({ code, name: '新城区', level: 3, children: [] })
     expect(await etag()).not.toBe(before)
-    expect((await client.operate(pageRegions, { code })).data.list).toEqual([saved])
-    expect((await client.operate(pageRegions, { name: '新城' })).data.list).toEqual([saved])
+    expect((await client.operate('pageRegions', { code })).data.list).toEqual([saved])
+    expect((await client.operate('pageRegions', { name: '新城' })).data.list).toEqual([saved])
 
     expect(expectSuccess(await remove(code))).toEqual(saved)
     expect(await read()).toEqual([null, false])
-    expectRefusal(await client.call(getRegion, { code }, { token }), 'regionNotFound')
+    expectRefusal(await client.call('getRegion', { code }, { token }), 'regionNotFound')
     expectRefusal(await remove(code), 'regionNotFound')
     expect(await etag()).toBe(before)
-    const { list } = (await client.operate(pageAudit, { type: 'region.saved,region.deleted', pageSize: 2 })).data
+    const { list } = (await client.operate('pageAudit', { type: 'region.saved,region.deleted', pageSize: 2 })).data
     expect(list.map(({ type, data }) => [type, (data as { code: string }).code])).toEqual([
       ['region.deleted', code],
       ['region.saved', code],
@@ -237,7 +236,7 @@ describe('saveRegion', () => {
     }
     expectFaults(await save({ code: '960000', name: 'x', parentCode: '360000' }), ['parentCode'])
     expectFaults(await save({ code: '960101', name: 'x', parentCode: '960000' }), ['parentCode'])
-    expect((await client.operate(pageRegions, { code: '96' })).data.list).toEqual([])
+    expect((await client.operate('pageRegions', { code: '96' })).data.list).toEqual([])
   })
 })
 

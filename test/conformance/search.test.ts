@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { saveBillingRule } from '../../src/billing-rules/contract.ts'
-import { createDevices } from '../../src/devices/contract.ts'
-import { type Found, search } from '../../src/service/search/contract.ts'
+import type { Found } from '../../src/service/search/contract.ts'
 import { newPerson, signIn } from '../kit/people.ts'
 import { deviceBody, newApplication, newSerial } from '../kit/records.ts'
 import { becomesTrue } from '../kit/waits.ts'
@@ -18,7 +16,7 @@ import {
 type As = Parameters<typeof client.call>[2]
 
 async function find(text: string, as: As = { token: client.operatorKey }): Promise<Found[]> {
-  return expectSuccess(await client.call(search, { text }, as)).list
+  return expectSuccess(await client.call('search', { text }, as)).list
 }
 
 /**
@@ -32,7 +30,7 @@ async function named() {
   const device = expectSuccess(await createDeviceOf(app, { deviceNo: `${word}-0001`, deviceName: 'Gate' }))
   const site = expectSuccess(await saveSiteOf(app, { siteName: `North ${word}` }))
   const rule = { appId, ruleName: `Day ${word}`, ruleType: 3, ...occupancyTerms }
-  const saved = expectSuccess(await client.call(saveBillingRule, rule, { token }))
+  const saved = expectSuccess(await client.call('saveBillingRule', rule, { token }))
   const found: Found[] = [
     { kind: 'device', id: device.deviceNo, appId, name: 'Gate' },
     { kind: 'site', id: String(site.id), appId, name: `North ${word}` },
@@ -64,7 +62,7 @@ describe('a search', () => {
       const { appId: _, ...row } = deviceBody(app.appId, { deviceNo })
       return row
     })
-    expectSuccess(await client.call(createDevices, { appId: app.appId, devices }, app))
+    expectSuccess(await client.call('createDevices', { appId: app.appId, devices }, app))
     for (let place = 0; place < 9; place++) expectSuccess(await saveSiteOf(app, { siteName: `${word} ${place}` }))
     expectSuccess(await saveSiteOf(app, { siteName: word }))
     const found = await find(word, own)
@@ -105,7 +103,7 @@ describe('a search', () => {
       expect((await find(word, { headers })).slice(0, 1)).toEqual(found.slice(0, 1))
     }
     expect(await find(developer.name, { headers: own })).toEqual([])
-    expectRefusal(await client.call(search, { text: word }, app), 'notPermitted')
+    expectRefusal(await client.call('search', { text: word }, app), 'notPermitted')
   })
 
   test('finds a refused write by its request id', async () => {
@@ -113,7 +111,7 @@ describe('a search', () => {
     const id = newSerial('req')
     const headers = { 'x-request-id': id }
     const refused = await client.call(
-      saveBillingRule,
+      'saveBillingRule',
       { appId: app.appId, ruleName: '' },
       { token: app.token, headers },
     )
@@ -128,10 +126,10 @@ describe('a search', () => {
   test('is refused without a text, with one that is too long, and with members that it does not know', async () => {
     const as = { token: client.operatorKey }
     for (const input of [{}, ...['', '  ', 'x'.repeat(129), 'a\u0000b'].map((text) => ({ text }))]) {
-      expectFaults(await client.call(search, input as never, as), ['text'])
+      expectFaults(await client.call('search', input as never, as), ['text'])
     }
-    expectFaults(await client.call(search, { text: 'x', kind: 'device' } as never, as), ['kind'])
-    expectRefusal(await client.call(search, { text: 'x' }), 'tokenInvalid')
+    expectFaults(await client.call('search', { text: 'x', kind: 'device' } as never, as), ['kind'])
+    expectRefusal(await client.call('search', { text: 'x' }), 'tokenInvalid')
     for (const text of ["'", '\\', '%', '_', '"; drop table device', '\u{10FFFF}', '😀', 'Ünïcode', '中文']) {
       expect(Array.isArray(await find(text))).toBe(true)
     }

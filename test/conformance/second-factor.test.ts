@@ -1,23 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { pageAudit } from '../../src/events/contract.ts'
-import {
-  changePassword,
-  createOperatorKey,
-  getOperator,
-  resetOperator,
-  setUpOperator,
-} from '../../src/people/operators/contract.ts'
-import {
-  deleteTotp,
-  getSecondFactors,
-  renewRecoveryCodes,
-  resetSecondFactors,
-  saveTotp,
-  startTotp,
-} from '../../src/people/second-factor/contract.ts'
-import { confirmSession, createSession, getSession } from '../../src/people/sessions/contract.ts'
 import {
   codeOf,
   cookieOf,
@@ -31,7 +14,7 @@ import {
 } from '../kit/people.ts'
 import { client, expectFaults, expectRefusal, expectSuccess, withinOneSecond } from './support.ts'
 
-const enter = ({ name, password }: Person, code?: string) => client.call(createSession, { name, password, code })
+const enter = ({ name, password }: Person, code?: string) => client.call('createSession', { name, password, code })
 
 async function personWithGenerator(role = 'viewer') {
   const person = await newPerson(client, role)
@@ -43,25 +26,25 @@ describe('a code generator', () => {
   test('is set up by a code of the secret that was shown, and shows recovery codes once', async () => {
     const person = await newPerson(client, 'viewer')
     const headers = await signIn(client, person)
-    const before = expectSuccess(await client.call(getSecondFactors, {}, { headers }))
+    const before = expectSuccess(await client.call('getSecondFactors', {}, { headers }))
     expect(before).toEqual({ isRequired: false, totp: null, passkeys: [], recoveryCodesLeft: 0 })
-    const started = expectSuccess(await client.call(startTotp, {}, { headers }))
+    const started = expectSuccess(await client.call('startTotp', {}, { headers }))
     expect(started.secret).toMatch(/^[A-Z2-7]{32}$/)
     const url = new URL(started.otpauthUrl)
     expect([url.protocol, url.host, url.searchParams.get('secret')]).toEqual(['otpauth:', 'totp', started.secret])
-    expectRefusal(await client.call(saveTotp, { code: '000000' }, { headers }), 'codeInvalid')
-    const saved = expectSuccess(await client.call(saveTotp, { code: codeOf(started.secret) }, { headers }))
+    expectRefusal(await client.call('saveTotp', { code: '000000' }, { headers }), 'codeInvalid')
+    const saved = expectSuccess(await client.call('saveTotp', { code: codeOf(started.secret) }, { headers }))
     expect(saved.recoveryCodes).toHaveLength(10)
     expect(new Set(saved.recoveryCodes).size).toBe(10)
     for (const code of saved.recoveryCodes ?? []) expect(code).toMatch(/^[a-z2-7]{4}(-[a-z2-7]{4}){3}$/)
     expect(saved).toMatchObject({ isRequired: false, recoveryCodesLeft: 10, totp: { lastUseTime: null }, passkeys: [] })
-    const shown = await client.call(getSecondFactors, {}, { headers })
+    const shown = await client.call('getSecondFactors', {}, { headers })
     expect(shown.text).not.toContain(started.secret)
     expect(expectSuccess(shown)).not.toHaveProperty('recoveryCodes')
-    expect(expectSuccess(await client.operate(getOperator, { id: person.id })).hasSecondFactor).toBe(true)
+    expect(expectSuccess(await client.operate('getOperator', { id: person.id })).hasSecondFactor).toBe(true)
     // A new generator in place of the first brings no new recovery codes.
     const again = await startedSecret(client, headers)
-    expect(expectSuccess(await client.call(saveTotp, { code: codeOf(again) }, { headers })).recoveryCodes).toBeNull()
+    expect(expectSuccess(await client.call('saveTotp', { code: codeOf(again) }, { headers })).recoveryCodes).toBeNull()
   })
 
   test('is asked for after the right password alone', async () => {
@@ -119,19 +102,19 @@ describe('a code generator', () => {
 
   test('is removed, with the recovery codes where it was the last factor', async () => {
     const { person, headers } = await personWithGenerator()
-    const left = expectSuccess(await client.call(deleteTotp, {}, { headers }))
+    const left = expectSuccess(await client.call('deleteTotp', {}, { headers }))
     expect(left).toEqual({ isRequired: false, totp: null, passkeys: [], recoveryCodesLeft: 0 })
-    expectRefusal(await client.call(deleteTotp, {}, { headers }), 'secondFactorNotFound')
-    expectRefusal(await client.call(renewRecoveryCodes, {}, { headers }), 'secondFactorNotFound')
+    expectRefusal(await client.call('deleteTotp', {}, { headers }), 'secondFactorNotFound')
+    expectRefusal(await client.call('renewRecoveryCodes', {}, { headers }), 'secondFactorNotFound')
     expect(expectSuccess(await enter(person)).method).toBe('password')
   })
 
   test('is nothing that an operator key could have', async () => {
-    expectRefusal(await client.operate(getSecondFactors, {}), 'notPermitted')
-    expectRefusal(await client.operate(startTotp, {}), 'notPermitted')
-    const byKey = await client.call(createSession, { operatorKey: client.operatorKey })
+    expectRefusal(await client.operate('getSecondFactors', {}), 'notPermitted')
+    expectRefusal(await client.operate('startTotp', {}), 'notPermitted')
+    const byKey = await client.call('createSession', { operatorKey: client.operatorKey })
     const headers = { cookie: cookieOf(byKey) }
-    expectRefusal(await client.call(getSecondFactors, {}, { headers }), 'notPermitted')
+    expectRefusal(await client.call('getSecondFactors', {}, { headers }), 'notPermitted')
   })
 })
 
@@ -142,8 +125,8 @@ describe('a recovery code', () => {
     expect(expectSuccess(await enter(person, first.toUpperCase().replaceAll('-', ''))).method).toBe('password+code')
     expectRefusal(await enter(person, first), 'codeInvalid')
     expectSuccess(await enter(person, second))
-    expect(expectSuccess(await client.call(getSecondFactors, {}, { headers })).recoveryCodesLeft).toBe(8)
-    const { list } = expectSuccess(await client.operate(pageAudit, { type: 'secondFactor.recoveryCodeUsed' }))
+    expect(expectSuccess(await client.call('getSecondFactors', {}, { headers })).recoveryCodesLeft).toBe(8)
+    const { list } = expectSuccess(await client.operate('pageAudit', { type: 'secondFactor.recoveryCodeUsed' }))
     const told = list.find(({ data }) => (data as { operatorId?: number }).operatorId === person.id)
     expect(told?.data).toMatchObject({ operatorId: person.id, recoveryCodesLeft: 8 })
     expect(JSON.stringify(list)).not.toContain(second)
@@ -157,7 +140,7 @@ describe('a recovery code', () => {
 
   test('is replaced with all others by new ones', async () => {
     const { person, headers, recoveryCodes } = await personWithGenerator()
-    const renewed = expectSuccess(await client.call(renewRecoveryCodes, {}, { headers })).recoveryCodes
+    const renewed = expectSuccess(await client.call('renewRecoveryCodes', {}, { headers })).recoveryCodes
     expect(renewed).toHaveLength(10)
     expectRefusal(await enter(person, recoveryCodes[0]), 'codeInvalid')
     expectSuccess(await enter(person, renewed?.[0]))
@@ -169,33 +152,33 @@ describe('resetSecondFactors', () => {
     const admin = await signIn(client, await newPerson(client, 'admin'))
     const { person, headers, recoveryCodes } = await personWithGenerator()
     const input = { id: person.id, reason: 'the phone is lost' }
-    const reset = expectSuccess(await client.call(resetSecondFactors, input, { headers: admin }))
+    const reset = expectSuccess(await client.call('resetSecondFactors', input, { headers: admin }))
     expect(reset).toMatchObject({ id: person.id, hasSecondFactor: false })
-    await withinOneSecond(() => client.call(getSession, {}, { headers }), 10002)
+    await withinOneSecond(() => client.call('getSession', {}, { headers }), 10002)
     expect(expectSuccess(await enter(person)).method).toBe('password')
-    expectRefusal(await client.call(resetSecondFactors, input, { headers: admin }), 'secondFactorNotFound')
-    const { list } = expectSuccess(await client.operate(pageAudit, { type: 'secondFactor.reset' }))
+    expectRefusal(await client.call('resetSecondFactors', input, { headers: admin }), 'secondFactorNotFound')
+    const { list } = expectSuccess(await client.operate('pageAudit', { type: 'secondFactor.reset' }))
     expect(list[0]?.data).toMatchObject({ operatorId: person.id, reason: input.reason })
     expect(JSON.stringify(list)).not.toContain(recoveryCodes[0])
   })
 
   test('is refused for one’s own account, for nobody and without a reason', async () => {
     const { person, headers } = await personWithGenerator('admin')
-    const own = await client.call(resetSecondFactors, { id: person.id, reason: 'x' }, { headers })
+    const own = await client.call('resetSecondFactors', { id: person.id, reason: 'x' }, { headers })
     expectRefusal(own, 'notPermitted')
-    expectRefusal(await client.operate(resetSecondFactors, { id: 999_999_999, reason: 'x' }), 'operatorNotFound')
-    expectFaults(await client.operate(resetSecondFactors, { id: person.id }), ['reason'])
+    expectRefusal(await client.operate('resetSecondFactors', { id: 999_999_999, reason: 'x' }), 'operatorNotFound')
+    expectFaults(await client.operate('resetSecondFactors', { id: person.id }), ['reason'])
   })
 })
 
 describe('a set-up link', () => {
   test('asks for the code of an account that has a factor', async () => {
     const { person, secret } = await personWithGenerator()
-    const { setUpPath } = expectSuccess(await client.operate(resetOperator, { id: person.id }))
+    const { setUpPath } = expectSuccess(await client.operate('resetOperator', { id: person.id }))
     const input = { setUpToken: setUpPath?.split('#')[1], password: newPassword() }
-    expectRefusal(await client.call(setUpOperator, input), 'secondFactorRequired')
-    expectRefusal(await client.call(setUpOperator, { ...input, code: '000000' }), 'codeInvalid')
-    const session = expectSuccess(await client.call(setUpOperator, { ...input, code: codeOf(secret) }))
+    expectRefusal(await client.call('setUpOperator', input), 'secondFactorRequired')
+    expectRefusal(await client.call('setUpOperator', { ...input, code: '000000' }), 'codeInvalid')
+    const session = expectSuccess(await client.call('setUpOperator', { ...input, code: codeOf(secret) }))
     expect(session.method).toBe('password+code')
   })
 })
@@ -203,9 +186,9 @@ describe('a set-up link', () => {
 describe('confirmSession', () => {
   test('gives a new proof by the password, and the code where there is a generator', async () => {
     const { person, headers, secret } = await personWithGenerator()
-    const before = expectSuccess(await client.call(getSession, {}, { headers }))
+    const before = expectSuccess(await client.call('getSession', {}, { headers }))
     expect(before).toMatchObject({ method: 'password', isLimited: false })
-    const confirm = (input: object) => client.call(confirmSession, input, { headers })
+    const confirm = (input: object) => client.call('confirmSession', input, { headers })
     expectFaults(await confirm({}), ['password'])
     expectRefusal(await confirm({ password: 'wrong' }), 'signInFailed')
     expectRefusal(await confirm({ password: person.password }), 'secondFactorRequired')
@@ -216,21 +199,23 @@ describe('confirmSession', () => {
   })
 
   test('takes the operator key in a session by one, and no session by a bearer key', async () => {
-    const headers = { cookie: cookieOf(await client.call(createSession, { operatorKey: client.operatorKey })) }
-    expectFaults(await client.call(confirmSession, { password: 'x' }, { headers }), ['operatorKey'])
-    expectRefusal(await client.call(confirmSession, { operatorKey: 'fok_x' }, { headers }), 'signInFailed')
-    const other = expectSuccess(await client.operate(createOperatorKey, { name: newPassword(), role: 'viewer' }))
-    expectRefusal(await client.call(confirmSession, { operatorKey: other.operatorKey }, { headers }), 'signInFailed')
-    const confirmed = expectSuccess(await client.call(confirmSession, { operatorKey: client.operatorKey }, { headers }))
+    const headers = { cookie: cookieOf(await client.call('createSession', { operatorKey: client.operatorKey })) }
+    expectFaults(await client.call('confirmSession', { password: 'x' }, { headers }), ['operatorKey'])
+    expectRefusal(await client.call('confirmSession', { operatorKey: 'fok_x' }, { headers }), 'signInFailed')
+    const other = expectSuccess(await client.operate('createOperatorKey', { name: newPassword(), role: 'viewer' }))
+    expectRefusal(await client.call('confirmSession', { operatorKey: other.operatorKey }, { headers }), 'signInFailed')
+    const confirmed = expectSuccess(
+      await client.call('confirmSession', { operatorKey: client.operatorKey }, { headers }),
+    )
     expect(confirmed.method).toBe('operatorKey')
-    expectRefusal(await client.operate(confirmSession, { operatorKey: client.operatorKey }), 'notPermitted')
-    const bearer = expectSuccess(await client.operate(getSession, {}))
+    expectRefusal(await client.operate('confirmSession', { operatorKey: client.operatorKey }), 'notPermitted')
+    const bearer = expectSuccess(await client.operate('getSession', {}))
     expect(bearer).toMatchObject({ method: null, isLimited: false, confirmedUntil: null })
   })
 
   test('leaves the change of one’s own password as it was', async () => {
     const { person, headers } = await personWithGenerator()
     const input = { password: person.password, newPassword: newPassword() }
-    expectSuccess(await client.call(changePassword, input, { headers }))
+    expectSuccess(await client.call('changePassword', input, { headers }))
   })
 })

@@ -1,31 +1,18 @@
 import { expect, test } from 'bun:test'
-import {
-  endPreviousApplicationSecret,
-  freezeApplication,
-  getApplication,
-  pageApplications,
-  rotateApplicationSecret,
-  takeApplicationOffline,
-  updateApplication,
-} from '../../src/applications/contract.ts'
-import { issueToken, revokeToken } from '../../src/applications/tokens/contract.ts'
-import { createDevice } from '../../src/devices/contract.ts'
-import { pageAudit } from '../../src/events/contract.ts'
-import { getSettings } from '../../src/people/sessions/contract.ts'
 import { momentFormat } from '../../src/vocabulary/moments.ts'
 import { newApplication, newToken, shownSecret } from '../kit/records.ts'
 import { becomes } from '../kit/waits.ts'
 import { client, expectFaults, expectRefusal, expectSuccess, newIdleApplication, withinOneSecond } from './support.ts'
 
-const tryToken = (token: string) => client.call(createDevice, {}, { token })
+const tryToken = (token: string) => client.call('createDevice', {}, { token })
 /** Code 10001 means that the token was accepted: the request's body is invalid, so nothing is created. */
 const tokenWorks = 10001
 
 const issue = (appId: string, appSecret: string) =>
-  client.call(issueToken, { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret })
+  client.call('issueToken', { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret })
 
 async function rotate(appId: string, members: Record<string, unknown> = {}): Promise<string> {
-  return shownSecret(expectSuccess(await client.operate(rotateApplicationSecret, { appId, ...members })).appSecret)
+  return shownSecret(expectSuccess(await client.operate('rotateApplicationSecret', { appId, ...members })).appSecret)
 }
 
 async function expectNoToken(appId: string, appSecret: string): Promise<void> {
@@ -71,7 +58,7 @@ test.concurrent('only the newest of the old secrets goes on: a rotation ends at 
   expectRefusal(await withinOneSecond(() => tryToken(token), 10002), 'tokenInvalid')
   await expectNoToken(appId, appSecret)
   expect((await tryToken(bySecond)).code).toBe(tokenWorks)
-  expectSuccess(await client.call(revokeToken, { client_id: appId, client_secret: second, token: bySecond }))
+  expectSuccess(await client.call('revokeToken', { client_id: appId, client_secret: second, token: bySecond }))
   expect((await tryToken(await newToken(client, appId, third))).code).toBe(tokenWorks)
 })
 
@@ -90,7 +77,7 @@ test.concurrent('a rotation without an overlap ends everything before it, also w
 test('an overlap is 0 to 604800 seconds; null and an empty text are none', async () => {
   const { appId, appSecret } = await newIdleApplication()
   for (const overlapSeconds of [-1, 604_801, 1.5, '60', true, [], {}]) {
-    expectFaults(await client.operate(rotateApplicationSecret, { appId, overlapSeconds }), ['overlapSeconds'])
+    expectFaults(await client.operate('rotateApplicationSecret', { appId, overlapSeconds }), ['overlapSeconds'])
   }
   await newToken(client, appId, appSecret)
   const second = await rotate(appId, { overlapSeconds: null })
@@ -110,7 +97,7 @@ test.concurrent('of 1,001 living tokens the oldest has ended, and the others liv
     return tokens
   }
   const credentials = { client_id: appId, client_secret: appSecret }
-  for (const token of await issued(30)) expectSuccess(await client.call(revokeToken, { ...credentials, token }))
+  for (const token of await issued(30)) expectSuccess(await client.call('revokeToken', { ...credentials, token }))
   const second = await newToken(client, appId, appSecret)
   const rest = await issued(998)
   await Bun.sleep(1000)
@@ -126,55 +113,55 @@ test.concurrent('an application rotates its own secret, and may not rotate anoth
   const app = await newApplication(client)
   const other = await newApplication(client)
   const own = { token: app.token }
-  const rotated = await client.call(rotateApplicationSecret, { overlapSeconds: 600 }, own)
+  const rotated = await client.call('rotateApplicationSecret', { overlapSeconds: 600 }, own)
   const fresh = shownSecret(expectSuccess(rotated).appSecret)
   expect(rotated.data.appId).toBe(app.appId)
   expect((await tryToken(await newToken(client, app.appId, fresh))).code).toBe(tokenWorks)
   expect((await tryToken(app.token)).code).toBe(tokenWorks)
-  expectRefusal(await client.call(rotateApplicationSecret, { appId: other.appId }, own), 'notPermitted')
+  expectRefusal(await client.call('rotateApplicationSecret', { appId: other.appId }, own), 'notPermitted')
   expect((await tryToken(other.token)).code).toBe(tokenWorks)
-  expectFaults(await client.operate(rotateApplicationSecret, {}), ['appId'])
-  const trail = await client.operate(pageAudit, { subject: app.appId, type: 'application.secretRotated' })
+  expectFaults(await client.operate('rotateApplicationSecret', {}), ['appId'])
+  const trail = await client.operate('pageAudit', { subject: app.appId, type: 'application.secretRotated' })
   expect(expectSuccess(trail).list.map(({ actor }) => actor)).toEqual([`application:${app.appId}`])
 
   // Without an overlap, the token that called the rotation becomes invalid too.
   const token = await newToken(client, app.appId, fresh)
-  const last = shownSecret(expectSuccess(await client.call(rotateApplicationSecret, {}, { token })).appSecret)
+  const last = shownSecret(expectSuccess(await client.call('rotateApplicationSecret', {}, { token })).appSecret)
   expectRefusal(await withinOneSecond(() => tryToken(token), 10002), 'tokenInvalid')
-  expectRefusal(await client.call(rotateApplicationSecret, {}, { token }), 'tokenInvalid')
+  expectRefusal(await client.call('rotateApplicationSecret', {}, { token }), 'tokenInvalid')
   await expectNoToken(app.appId, fresh)
   expect((await tryToken(await newToken(client, app.appId, last))).code).toBe(tokenWorks)
 })
 
 const end = (members: Record<string, unknown>, options = {}) =>
-  client.operate(endPreviousApplicationSecret, members, options)
-const detail = async (appId: string) => expectSuccess(await client.operate(getApplication, { appId }))
+  client.operate('endPreviousApplicationSecret', members, options)
+const detail = async (appId: string) => expectSuccess(await client.operate('getApplication', { appId }))
 const endsOf = async (subject: string) =>
-  expectSuccess(await client.operate(pageAudit, { subject, type: 'application.previousSecretEnded' })).list
+  expectSuccess(await client.operate('pageAudit', { subject, type: 'application.previousSecretEnded' })).list
 
 test.concurrent('the record tells until when the previous secret works, and null once none does', async () => {
   const { appId } = await newIdleApplication()
   expect((await detail(appId)).overlapUntil).toBeNull()
-  const { timeZone } = expectSuccess(await client.operate(getSettings, {}))
+  const { timeZone } = expectSuccess(await client.operate('getSettings', {}))
   const show = momentFormat(timeZone)
   const [earliest, rotated, latest] = [
     show(new Date(Date.now() + 599_000)),
-    expectSuccess(await client.operate(rotateApplicationSecret, { appId, overlapSeconds: 600 })),
+    expectSuccess(await client.operate('rotateApplicationSecret', { appId, overlapSeconds: 600 })),
     show(new Date(Date.now() + 601_000)),
   ]
   const until = rotated.overlapUntil as string
   expect(until >= earliest && until <= latest, until).toBe(true)
   // Every operation that answers the record tells it, and so does the audit trail.
   expect(await detail(appId)).toMatchObject({ overlapUntil: until })
-  const { list } = expectSuccess(await client.operate(pageApplications, { appName: rotated.appName }))
+  const { list } = expectSuccess(await client.operate('pageApplications', { appName: rotated.appName }))
   expect(list.find((row) => row.appId === appId)?.overlapUntil).toBe(until)
   for (const answer of [
-    await client.operate(updateApplication, { appId, appName: 'other' }),
-    await client.operate(takeApplicationOffline, { appId }),
+    await client.operate('updateApplication', { appId, appName: 'other' }),
+    await client.operate('takeApplicationOffline', { appId }),
   ]) {
     expect(expectSuccess(answer).overlapUntil).toBe(until)
   }
-  const trail = await client.operate(pageAudit, { subject: appId, type: 'application.secretRotated' })
+  const trail = await client.operate('pageAudit', { subject: appId, type: 'application.secretRotated' })
   expect(expectSuccess(trail).list[0]?.data).toMatchObject({ overlapUntil: until })
   await rotate(appId, { overlapSeconds: 1 })
   expect(await becomes(null, async () => (await detail(appId)).overlapUntil, 3000)).toBeNull()
@@ -221,10 +208,10 @@ test.concurrent('endPreviousSecret writes one event, and changes nothing where n
 test.concurrent('the end of an overlap by time is no change that an edit runs into', async () => {
   const { appId } = await newIdleApplication()
   await rotate(appId, { overlapSeconds: 1 })
-  const opened = (await client.operate(getApplication, { appId })).headers.get('etag') ?? ''
+  const opened = (await client.operate('getApplication', { appId })).headers.get('etag') ?? ''
   expect(await becomes(null, async () => (await detail(appId)).overlapUntil, 3000)).toBeNull()
   const headers = { 'if-match': opened }
-  expectSuccess(await client.operate(updateApplication, { appId, appName: 'edited' }, { headers }))
+  expectSuccess(await client.operate('updateApplication', { appId, appName: 'edited' }, { headers }))
 })
 
 test.concurrent('an application ends its own previous secret, and not another’s; operators also that of a frozen one', async () => {
@@ -233,23 +220,23 @@ test.concurrent('an application ends its own previous secret, and not another’
   await rotate(other.appId, { overlapSeconds: 600 })
   const fresh = await rotate(app.appId, { overlapSeconds: 600 })
   const token = await newToken(client, app.appId, fresh)
-  expectRefusal(await client.call(endPreviousApplicationSecret, { appId: other.appId }, { token }), 'notPermitted')
+  expectRefusal(await client.call('endPreviousApplicationSecret', { appId: other.appId }, { token }), 'notPermitted')
   expect((await tryToken(other.token)).code).toBe(tokenWorks)
-  const ended = await client.call(endPreviousApplicationSecret, {}, { token })
+  const ended = await client.call('endPreviousApplicationSecret', {}, { token })
   expect(expectSuccess(ended)).toMatchObject({ appId: app.appId, overlapUntil: null })
   expectRefusal(await withinOneSecond(() => tryToken(app.token), 10002), 'tokenInvalid')
   expect((await tryToken(token)).code).toBe(tokenWorks)
   expect((await endsOf(app.appId)).map(({ actor }) => actor)).toEqual([`application:${app.appId}`])
   expectFaults(await end({}), ['appId'])
   await rotate(app.appId, { overlapSeconds: 600 })
-  expectSuccess(await client.operate(freezeApplication, { appId: app.appId, reason: 'leak' }))
-  expectRefusal(await client.call(endPreviousApplicationSecret, {}, { token }), 'applicationFrozen')
+  expectSuccess(await client.operate('freezeApplication', { appId: app.appId, reason: 'leak' }))
+  expectRefusal(await client.call('endPreviousApplicationSecret', {}, { token }), 'applicationFrozen')
   expect(expectSuccess(await end({ appId: app.appId }))).toMatchObject({ status: 2, overlapUntil: null })
 })
 
 test.concurrent('a token by which an application ends the secret that obtained it ends too', async () => {
   const { appId, token } = await newApplication(client)
   await rotate(appId, { overlapSeconds: 600 })
-  expectSuccess(await client.call(endPreviousApplicationSecret, {}, { token }))
+  expectSuccess(await client.call('endPreviousApplicationSecret', {}, { token }))
   expectRefusal(await withinOneSecond(() => tryToken(token), 10002), 'tokenInvalid')
 })

@@ -1,16 +1,13 @@
 import { describe, expect, test } from 'bun:test'
-import { createApplication } from '../../src/applications/contract.ts'
-import { changePassword, updateOperator } from '../../src/people/operators/contract.ts'
-import { createSession, deleteSession, getSession, pageSessions } from '../../src/people/sessions/contract.ts'
 import { cookieOf, newPassword, newPerson, signIn } from '../kit/people.ts'
 import { client, expectFaults, expectRefusal, expectSuccess, withinOneSecond } from './support.ts'
 
-const sessionOf = (headers: Record<string, string>) => client.call(getSession, {}, { headers })
+const sessionOf = (headers: Record<string, string>) => client.call('getSession', {}, { headers })
 
 describe('createSession', () => {
   test('signs a person in by name and password, and a cookie that scripts cannot read is the session', async () => {
     const person = await newPerson(client, 'operator')
-    const answer = await client.call(createSession, { name: person.name.toUpperCase(), password: person.password })
+    const answer = await client.call('createSession', { name: person.name.toUpperCase(), password: person.password })
     const session = expectSuccess(answer)
     expect(session).toMatchObject({ operatorId: person.id, name: person.name, role: 'operator', appIds: null })
     const [pair, ...attributes] = (answer.headers.get('set-cookie') ?? '').split('; ')
@@ -23,17 +20,17 @@ describe('createSession', () => {
   test('marks the cookie for https where the page came by it', async () => {
     const person = await newPerson(client, 'viewer')
     const signIn = (headers: Record<string, string>) =>
-      client.call(createSession, { name: person.name, password: person.password }, { headers })
+      client.call('createSession', { name: person.name, password: person.password }, { headers })
     expect((await signIn({ origin: 'https://forecourt.example' })).headers.get('set-cookie')).toEndWith('; Secure')
     // The header has no effect, because the client is not a trusted proxy.
     expect((await signIn({ 'x-forwarded-proto': 'https' })).headers.get('set-cookie')).not.toContain('Secure')
   })
 
   test('signs in by the operator key', async () => {
-    const answer = await client.call(createSession, { operatorKey: client.operatorKey })
+    const answer = await client.call('createSession', { operatorKey: client.operatorKey })
     expect(expectSuccess(answer)).toMatchObject({ operatorId: null, role: 'admin' })
     const made = await client.call(
-      createApplication,
+      'createApplication',
       { appName: 'by session' },
       { headers: { cookie: cookieOf(answer) } },
     )
@@ -49,15 +46,15 @@ describe('createSession', () => {
       { operatorKey: 'x' },
     ]
     for (const body of wrong) {
-      const answer = await client.call(createSession, body)
+      const answer = await client.call('createSession', body)
       expectRefusal(answer, 'signInFailed')
       expect(answer.headers.get('set-cookie')).toBeNull()
     }
   })
 
   test('names what is missing', async () => {
-    expectFaults(await client.call(createSession, {}), ['name', 'password'])
-    expectFaults(await client.call(createSession, { name: 'someone' }), ['password'])
+    expectFaults(await client.call('createSession', {}), ['name', 'password'])
+    expectFaults(await client.call('createSession', { name: 'someone' }), ['password'])
   })
 
   test('limits guessing by name, side by side too, whatever its case and the caller’s own word for its address', async () => {
@@ -65,7 +62,7 @@ describe('createSession', () => {
     const names = [person.name, person.name.toUpperCase()]
     const guess = (_: unknown, index: number) =>
       client.call(
-        createSession,
+        'createSession',
         { name: names[index % 2], password: newPassword() },
         { headers: { 'x-forwarded-for': `203.0.113.${index}` } },
       )
@@ -77,7 +74,10 @@ describe('createSession', () => {
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(800)
     }
     // Even the right password is refused now; otherwise guessing could go on.
-    expectRefusal(await client.call(createSession, { name: person.name, password: person.password }), 'tooManyRequests')
+    expectRefusal(
+      await client.call('createSession', { name: person.name, password: person.password }),
+      'tooManyRequests',
+    )
     await signIn(client, other)
   })
 
@@ -85,7 +85,10 @@ describe('createSession', () => {
     const person = await newPerson(client, 'viewer')
     for (let round = 0; round < 2; round++) {
       for (let index = 0; index < 6; index++) {
-        expectRefusal(await client.call(createSession, { name: person.name, password: 'wrong again' }), 'signInFailed')
+        expectRefusal(
+          await client.call('createSession', { name: person.name, password: 'wrong again' }),
+          'signInFailed',
+        )
       }
       await signIn(client, person)
     }
@@ -95,9 +98,9 @@ describe('createSession', () => {
     const person = await newPerson(client, 'operator')
     const headers = await signIn(client, person)
     expectSuccess(await sessionOf(headers))
-    expectSuccess(await client.operate(updateOperator, { id: person.id, status: 2 }))
+    expectSuccess(await client.operate('updateOperator', { id: person.id, status: 2 }))
     await withinOneSecond(() => sessionOf(headers), 10002)
-    expectRefusal(await client.call(createSession, { name: person.name, password: person.password }), 'signInFailed')
+    expectRefusal(await client.call('createSession', { name: person.name, password: person.password }), 'signInFailed')
   })
 })
 
@@ -105,7 +108,7 @@ describe('a session', () => {
   test('is refused where another site’s page sends it, and accepted where our own does', async () => {
     const headers = await signIn(client, await newPerson(client, 'admin'))
     const create = (extra: Record<string, string>) =>
-      client.call(createApplication, { appName: 'x' }, { headers: { ...headers, ...extra } })
+      client.call('createApplication', { appName: 'x' }, { headers: { ...headers, ...extra } })
     const elsewhere: Record<string, string>[] = [
       { 'sec-fetch-site': 'cross-site' },
       { 'sec-fetch-site': 'same-site' },
@@ -119,14 +122,14 @@ describe('a session', () => {
 
   test('gives way to a bearer token', async () => {
     const headers = await signIn(client, await newPerson(client, 'viewer'))
-    const answer = await client.call(getSession, {}, { headers, token: client.operatorKey })
+    const answer = await client.call('getSession', {}, { headers, token: client.operatorKey })
     expect(expectSuccess(answer).role).toBe('admin')
-    expectRefusal(await client.call(getSession, {}, { headers, token: 'A'.repeat(43) }), 'tokenInvalid')
+    expectRefusal(await client.call('getSession', {}, { headers, token: 'A'.repeat(43) }), 'tokenInvalid')
   })
 
   test('ends with signing out, and its cookie with it', async () => {
     const headers = await signIn(client, await newPerson(client, 'viewer'))
-    const answer = await client.call(deleteSession, {}, { headers })
+    const answer = await client.call('deleteSession', {}, { headers })
     expectSuccess(answer)
     expect(answer.headers.get('set-cookie')).toContain('Max-Age=0')
     await withinOneSecond(() => sessionOf(headers), 10002)
@@ -137,17 +140,17 @@ describe('a session', () => {
     const [headers, elsewhere] = [await signIn(client, person), await signIn(client, person)]
     const former = expectSuccess(await sessionOf(headers)).id
     // A sign-in ends the session that the browser had, also when it was another person's.
-    const again = await client.call(createSession, { name: other.name, password: other.password }, { headers })
+    const again = await client.call('createSession', { name: other.name, password: other.password }, { headers })
     expectSuccess(again)
     await withinOneSecond(() => sessionOf(headers), 10002)
     expectSuccess(await sessionOf(elsewhere))
     expect(expectSuccess(await sessionOf({ cookie: cookieOf(again) })).name).toBe(other.name)
-    const left = expectSuccess(await client.operate(pageSessions, { operatorId: person.id })).list
+    const left = expectSuccess(await client.operate('pageSessions', { operatorId: person.id })).list
     expect(left).toHaveLength(1)
     expect(left.map(({ id }) => id)).not.toContain(former)
     // A refused sign-in ends no session.
     expectRefusal(
-      await client.call(createSession, { name: person.name, password: 'wrong' }, { headers: elsewhere }),
+      await client.call('createSession', { name: person.name, password: 'wrong' }, { headers: elsewhere }),
       'signInFailed',
     )
     expectSuccess(await sessionOf(elsewhere))
@@ -162,7 +165,7 @@ describe('a session', () => {
     await signIn(client, person)
     await withinOneSecond(() => sessionOf(first), 10002)
     expectSuccess(await sessionOf(second))
-    const { list } = expectSuccess(await client.operate(pageSessions, { operatorId: person.id, pageSize: 100 }))
+    const { list } = expectSuccess(await client.operate('pageSessions', { operatorId: person.id, pageSize: 100 }))
     expect(list).toHaveLength(20)
   })
 
@@ -171,14 +174,14 @@ describe('a session', () => {
     const headers = await signIn(client, person)
     await signIn(client, person)
     const others = await signIn(client, other)
-    const own = expectSuccess(await client.call(pageSessions, {}, { headers }))
+    const own = expectSuccess(await client.call('pageSessions', {}, { headers }))
     expect(own.list.map(({ name }) => name)).toEqual([person.name, person.name])
     const [newest] = own.list
     // A person cannot end another person's session by its id.
-    expectRefusal(await client.call(deleteSession, { id: newest?.id }, { headers: others }), 'sessionNotFound')
-    const seen = expectSuccess(await client.operate(pageSessions, { operatorId: person.id }))
+    expectRefusal(await client.call('deleteSession', { id: newest?.id }, { headers: others }), 'sessionNotFound')
+    const seen = expectSuccess(await client.operate('pageSessions', { operatorId: person.id }))
     expect(seen.list.map(({ id }) => id)).toEqual(own.list.map(({ id }) => id))
-    expectSuccess(await client.operate(deleteSession, { id: own.list[1]?.id }))
+    expectSuccess(await client.operate('deleteSession', { id: own.list[1]?.id }))
     await withinOneSecond(() => sessionOf(headers), 10002)
   })
 
@@ -202,12 +205,12 @@ describe('changePassword', () => {
     const person = await newPerson(client, 'developer')
     const [headers, elsewhere] = [await signIn(client, person), await signIn(client, person)]
     const newer = newPassword()
-    const change = (password: string) => client.call(changePassword, { password, newPassword: newer }, { headers })
+    const change = (password: string) => client.call('changePassword', { password, newPassword: newer }, { headers })
     expectRefusal(await change('not the password'), 'signInFailed')
     expectSuccess(await change(person.password))
     await withinOneSecond(() => sessionOf(elsewhere), 10002)
     expectSuccess(await sessionOf(headers))
-    expectRefusal(await client.call(createSession, { name: person.name, password: person.password }), 'signInFailed')
+    expectRefusal(await client.call('createSession', { name: person.name, password: person.password }), 'signInFailed')
     await signIn(client, { ...person, password: newer })
   })
 
@@ -215,7 +218,7 @@ describe('changePassword', () => {
     const person = await newPerson(client, 'viewer')
     const headers = await signIn(client, person)
     const answer = await client.call(
-      changePassword,
+      'changePassword',
       { password: person.password, newPassword: 'elevenchars' },
       { headers },
     )
@@ -227,7 +230,7 @@ describe('changePassword', () => {
     const headers = await signIn(client, person)
     for (const wished of [person.password, 'password1234', person.name]) {
       const body = { password: person.password, newPassword: wished }
-      const answer = await client.call(changePassword, body, { headers: { ...headers, 'accept-language': 'zh' } })
+      const answer = await client.call('changePassword', body, { headers: { ...headers, 'accept-language': 'zh' } })
       expectFaults(answer, ['newPassword'])
       expect(answer.text).toMatch(/不能|容易/)
     }
@@ -236,6 +239,6 @@ describe('changePassword', () => {
 
   test('is not for those who have no account', async () => {
     const body = { password: 'x', newPassword: newPassword() }
-    expectRefusal(await client.operate(changePassword, body), 'operatorNotFound')
+    expectRefusal(await client.operate('changePassword', body), 'operatorNotFound')
   })
 })

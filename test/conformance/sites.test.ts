@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { getSite, type SiteRecord, updateSite } from '../../src/sites/contract.ts'
+import type { SiteRecord } from '../../src/sites/contract.ts'
 import { newApplication, siteBody, type TestApplication } from '../kit/records.ts'
 import { client, expectFaults, expectSuccess, newRule, saveSiteOf } from './support.ts'
 
@@ -10,11 +10,11 @@ async function newSite(application: TestApplication, members: Record<string, unk
 }
 
 function update({ token }: TestApplication, body: Record<string, unknown>, headers: Record<string, string> = {}) {
-  return client.call(updateSite, body, { token, headers })
+  return client.call('updateSite', body, { token, headers })
 }
 
 function detail({ token }: TestApplication, id: number) {
-  return client.call(getSite, { id }, { token })
+  return client.call('getSite', { id }, { token })
 }
 
 async function everyMember(application: TestApplication) {

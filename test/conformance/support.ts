@@ -1,10 +1,6 @@
 import { expect } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { createApplication } from '../../src/applications/contract.ts'
-import { saveBillingRule } from '../../src/billing-rules/contract.ts'
-import { createDevice } from '../../src/devices/contract.ts'
-import { saveSite } from '../../src/sites/contract.ts'
 import { type Answer, target } from '../kit/client.ts'
 import { deviceBody, newApplication, shownSecret, siteBody, type TestApplication } from '../kit/records.ts'
 import { contractRefusals, type RefusalName } from './refusals.ts'
@@ -63,11 +59,11 @@ export function expectSuccess<Data>(answer: Answer<Data>): Data {
 }
 
 export function createDeviceOf({ appId, token }: TestApplication, members: Record<string, unknown> = {}) {
-  return client.call(createDevice, deviceBody(appId, members), { token })
+  return client.call('createDevice', deviceBody(appId, members), { token })
 }
 
 export function saveSiteOf({ appId, token }: TestApplication, members: Record<string, unknown> = {}) {
-  return client.call(saveSite, siteBody(appId, members), { token })
+  return client.call('saveSite', siteBody(appId, members), { token })
 }
 
 /** An application without third-party configuration. */
@@ -77,7 +73,7 @@ export function newBareApplication(members: Record<string, unknown> = {}): Promi
 
 /** An application for which no token was issued. */
 export async function newIdleApplication(members: Record<string, unknown> = {}) {
-  const made = expectSuccess(await client.operate(createApplication, { appName: 'idle', ...members }))
+  const made = expectSuccess(await client.operate('createApplication', { appName: 'idle', ...members }))
   return { ...made, appSecret: shownSecret(made.appSecret) }
 }
 
@@ -87,7 +83,7 @@ export const occupancyTerms = { freeMinutes: 15, unitMinutes: 30, unitPrice: '1.
 /** Creates a billing rule of a type and returns its id. */
 export async function newRule({ appId, token }: TestApplication, ruleType: 1 | 2 | 3): Promise<number> {
   const terms = ruleType === 3 ? occupancyTerms : { periods: onePeriod }
-  const saved = await client.call(saveBillingRule, { appId, ruleName: 'rule', ruleType, ...terms }, { token })
+  const saved = await client.call('saveBillingRule', { appId, ruleName: 'rule', ruleType, ...terms }, { token })
   return expectSuccess(saved).id
 }
 

@@ -1,9 +1,4 @@
 import { expect, test } from 'bun:test'
-import {
-  getThirdPartyConfig,
-  rotateCallbackSecret,
-  saveThirdPartyConfig,
-} from '../../src/applications/third-party-config/contract.ts'
 import { eventTypes } from '../../src/vocabulary/event-types.ts'
 import type { TestApplication } from '../kit/records.ts'
 import {
@@ -29,11 +24,11 @@ const recordMembers = [
 ]
 
 function save({ appId, token }: TestApplication, members: Record<string, unknown> = {}) {
-  return client.call(saveThirdPartyConfig, { appId, operatorName: 'Operator', ...members }, { token })
+  return client.call('saveThirdPartyConfig', { appId, operatorName: 'Operator', ...members }, { token })
 }
 
 async function detail({ appId, token }: TestApplication) {
-  return expectSuccess(await client.call(getThirdPartyConfig, { appId }, { token }))
+  return expectSuccess(await client.call('getThirdPartyConfig', { appId }, { token }))
 }
 
 test('saveThirdPartyConfig makes the configuration, and its detail answers it without the secret', async () => {
@@ -135,26 +130,26 @@ test('every unknown callback event is named by its place', async () => {
 
 test('the detail of an application without configuration is thirdPartyConfigMissing', async () => {
   const { appId, token } = await newBareApplication()
-  expectRefusal(await client.call(getThirdPartyConfig, { appId }, { token }), 'thirdPartyConfigMissing')
-  expectRefusal(await client.call(rotateCallbackSecret, { appId }, { token }), 'thirdPartyConfigMissing')
+  expectRefusal(await client.call('getThirdPartyConfig', { appId }, { token }), 'thirdPartyConfigMissing')
+  expectRefusal(await client.call('rotateCallbackSecret', { appId }, { token }), 'thirdPartyConfigMissing')
 })
 
 test('a rotated callback secret is shown once, and everything else stays', async () => {
   const application = await newBareApplication()
   const saved = expectSuccess(await save(application, { callbackUrl: 'https://example.com:1/a' }))
-  const rotated = expectSuccess(await client.call(rotateCallbackSecret, {}, { token: application.token }))
+  const rotated = expectSuccess(await client.call('rotateCallbackSecret', {}, { token: application.token }))
   expect(rotated.callbackSecret).toMatch(/^whsec_[A-Za-z0-9+/]{32,}=*$/)
   expect(rotated.callbackSecret).not.toBe(saved.callbackSecret)
   expect({ ...rotated, updateTime: saved.updateTime, callbackSecret: saved.callbackSecret }).toEqual(saved)
   expect(await detail(application)).toEqual({ ...rotated, callbackSecret: null })
-  const again = expectSuccess(await client.operate(rotateCallbackSecret, { appId: application.appId }))
+  const again = expectSuccess(await client.operate('rotateCallbackSecret', { appId: application.appId }))
   expect(again.callbackSecret).not.toBe(rotated.callbackSecret)
 })
 
 test('a callback that is added later gets a secret that is shown then', async () => {
   const { appId, token } = await newBareApplication()
   const save = async (members: object) =>
-    expectSuccess(await client.call(saveThirdPartyConfig, { operatorName: 'Operator', ...members }, { token }))
+    expectSuccess(await client.call('saveThirdPartyConfig', { operatorName: 'Operator', ...members }, { token }))
   const made = await save({})
   const added = await save({ callbackUrl: 'https://callbacks.example.org/a' })
   expect(made.callbackSecret).toMatch(/^whsec_/)

@@ -1,5 +1,4 @@
 import { expect, test } from 'bun:test'
-import { updateApplication } from '../../src/applications/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { newApplication, newToken } from '../kit/records.ts'
 import {
@@ -16,7 +15,7 @@ import {
 
 /** Sends an invalid body: code 10001 means that the token was accepted, and nothing is created. */
 function tryToken(token: string) {
-  return client.call(createDevice, {}, { token })
+  return client.call('createDevice', {}, { token })
 }
 
 const tokenWorks = 10001
@@ -47,7 +46,7 @@ test.concurrent('a token that is used all the time ends with its lifetime too', 
 test.concurrent('a new lifetime holds for tokens issued from then on; those that exist keep theirs', async () => {
   const { appId, appSecret } = await newIdleApplication({ tokenLifetimeSeconds: 1 })
   const short = await newToken(client, appId, appSecret)
-  expectSuccess(await client.operate(updateApplication, { appId, tokenLifetimeSeconds: 100 }))
+  expectSuccess(await client.operate('updateApplication', { appId, tokenLifetimeSeconds: 100 }))
   const long = await newToken(client, appId, appSecret)
   await Bun.sleep(1300)
   expectRefusal(await tryToken(short), 'tokenInvalid')
@@ -68,7 +67,7 @@ test.concurrent('a body that never arrives is refused in the end, and others are
 
 test.concurrent('after Retry-After the application is admitted again', async () => {
   const application = await newApplication(client, { rateLimitPerSecond: 2 })
-  const burst = Array.from({ length: 40 }, () => client.call(createDevice, {}, { token: application.token }))
+  const burst = Array.from({ length: 40 }, () => client.call('createDevice', {}, { token: application.token }))
   const refused = (await Promise.all(burst)).find((answer) => answer.code === 10007)
   expect(refused).toBeDefined()
   await Bun.sleep(Number(refused?.headers.get('retry-after')) * 1000)

@@ -1,14 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { getBillingRule } from '../../src/billing-rules/contract.ts'
-import { getAct } from '../../src/bulk/acts/contract.ts'
-import { getImport } from '../../src/bulk/contract.ts'
-import { getDelivery } from '../../src/deliveries/contract.ts'
-import { getDevice } from '../../src/devices/contract.ts'
-import { getPlacement } from '../../src/devices/placement/contract.ts'
-import { pageEvents } from '../../src/events/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
-import { getSite } from '../../src/sites/contract.ts'
-import { getPriceChange } from '../../src/sites/price-changes/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
 import { operationsOf } from '../kit/operations.ts'
 import { newSerial } from '../kit/records.ts'
@@ -55,16 +46,16 @@ const cases = ofApplications.flatMap((operation) =>
 async function readTheirs() {
   const { owner, device, site, rule, priceChange, delivery, importId, actId } = theirs
   const answers = [
-    await client.call(getDevice, { deviceNo: device }, owner),
-    await client.call(getPlacement, { deviceNo: device }, owner),
-    await client.call(getSite, { id: site }, owner),
-    await client.call(getBillingRule, { id: rule }, owner),
-    await client.call(getPriceChange, { id: priceChange }, owner),
-    await client.call(getImport, { id: importId }, owner),
-    await client.call(getAct, { id: actId }, owner),
-    await client.call(pageEvents, { pageSize: 100 }, owner),
+    await client.call('getDevice', { deviceNo: device }, owner),
+    await client.call('getPlacement', { deviceNo: device }, owner),
+    await client.call('getSite', { id: site }, owner),
+    await client.call('getBillingRule', { id: rule }, owner),
+    await client.call('getPriceChange', { id: priceChange }, owner),
+    await client.call('getImport', { id: importId }, owner),
+    await client.call('getAct', { id: actId }, owner),
+    await client.call('pageEvents', { pageSize: 100 }, owner),
   ]
-  expectSuccess(await client.call(getDelivery, { id: delivery }, owner))
+  expectSuccess(await client.call('getDelivery', { id: delivery }, owner))
   return answers.map(({ text }) => text)
 }
 

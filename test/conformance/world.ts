@@ -1,5 +1,3 @@
-import { testDelivery } from '../../src/deliveries/contract.ts'
-import { pageEvents } from '../../src/events/contract.ts'
 import { newAct, newDevice, newImport, newPriceChange, newRule, newSite, type World } from '../costs/world.ts'
 import { newApplication } from '../kit/records.ts'
 import { client, expectSuccess } from './support.ts'
@@ -13,7 +11,7 @@ export async function newWorld(): Promise<World> {
   const owner = await newApplication(client, { thirdPartyConfig })
   const makers = { client, owner }
   const rule = await newRule(makers)
-  const { list } = expectSuccess(await client.call(pageEvents, {}, owner))
+  const { list } = expectSuccess(await client.call('pageEvents', {}, owner))
   return {
     client,
     sql: undefined as never,
@@ -25,7 +23,7 @@ export async function newWorld(): Promise<World> {
     rule,
     priceChange: await newPriceChange(makers, rule),
     event: list[0]?.id ?? 0,
-    delivery: expectSuccess(await client.call(testDelivery, {}, owner)).id,
+    delivery: expectSuccess(await client.call('testDelivery', {}, owner)).id,
     // An application has one import or act under way at a time.
     importId: await newImport(makers),
     actId: await newAct(makers),

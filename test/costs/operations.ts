@@ -1,13 +1,5 @@
 import type { Methods } from '../../sdk/src/api.ts'
-import { rotateApplicationSecret, takeApplicationOnline } from '../../src/applications/contract.ts'
-import { issueToken } from '../../src/applications/tokens/contract.ts'
 import { mostLookedAt } from '../../src/deliveries/health/contract.ts'
-import { importDeviceInventory } from '../../src/devices/inventory/contract.ts'
-import { saveDeviceModel } from '../../src/devices/models/contract.ts'
-import { createOperator, createOperatorKey } from '../../src/people/operators/contract.ts'
-import { savePasskey } from '../../src/people/second-factor/contract.ts'
-import { saveView } from '../../src/people/views/contract.ts'
-import { saveRegion } from '../../src/regions/contract.ts'
 import { limits } from '../../src/vocabulary/limits.ts'
 import { codeOf, newGenerator, newPassword, newPerson, signIn, startedSecret } from '../kit/people.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
@@ -60,7 +52,7 @@ export const measured: Record<keyof Methods, Measured> = {
   revokeToken: {
     call: async (world) => {
       const input = { grant_type: 'client_credentials', ...credentials(world) }
-      const { accessToken } = await made(world.client.call(issueToken, input))
+      const { accessToken } = await made(world.client.call('issueToken', input))
       return { input: { token: accessToken, ...credentials(world) }, as: {} }
     },
   },
@@ -198,7 +190,7 @@ export const measured: Record<keyof Methods, Measured> = {
   getRegion: { call: () => ({ input: { code: '360000' } }) },
   saveRegion: asOperator(() => ({ code: '360199', name: 'Region' })),
   deleteRegion: asOperator(async ({ client }) => {
-    await made(client.operate(saveRegion, { code: '360198', name: 'Region' }))
+    await made(client.operate('saveRegion', { code: '360198', name: 'Region' }))
     return { code: '360198' }
   }),
   pageRegions: counting(asOperator(none)),
@@ -207,7 +199,7 @@ export const measured: Record<keyof Methods, Measured> = {
   takeApplicationOnline: ofSpare(),
   takeApplicationOffline: {
     call: async ({ client, spare }) => {
-      await made(client.operate(takeApplicationOnline, { appId: spare.appId }))
+      await made(client.operate('takeApplicationOnline', { appId: spare.appId }))
       return { input: { appId: spare.appId }, as: { token: client.operatorKey } }
     },
   },
@@ -216,7 +208,7 @@ export const measured: Record<keyof Methods, Measured> = {
   rotateApplicationSecret: asOperator(async ({ client }) => ({ appId: await otherApplication(client) })),
   endPreviousApplicationSecret: asOperator(async ({ client }) => {
     const appId = await otherApplication(client)
-    await made(client.operate(rotateApplicationSecret, { appId, overlapSeconds: 600 }))
+    await made(client.operate('rotateApplicationSecret', { appId, overlapSeconds: 600 }))
     return { appId }
   }),
   getApplication: own(none),
@@ -224,7 +216,7 @@ export const measured: Record<keyof Methods, Measured> = {
   saveDeviceModel: asOperator(() => ({ serialPrefix: newSerial('COST'), modelName: 'Model' })),
   deleteDeviceModel: asOperator(async ({ client }) => {
     const serialPrefix = newSerial('COST')
-    await made(client.operate(saveDeviceModel, { serialPrefix, modelName: 'Model' }))
+    await made(client.operate('saveDeviceModel', { serialPrefix, modelName: 'Model' }))
     return { serialPrefix }
   }),
   pageDeviceModels: counting(asOperator(none)),
@@ -232,7 +224,7 @@ export const measured: Record<keyof Methods, Measured> = {
   pageDeviceInventory: counting(asOperator(none)),
   deleteDeviceInventory: asOperator(async ({ client }) => {
     const deviceNo = newSerial()
-    await made(client.operate(importDeviceInventory, { entries: [{ deviceNo, modelName: 'Model' }] }))
+    await made(client.operate('importDeviceInventory', { entries: [{ deviceNo, modelName: 'Model' }] }))
     return { deviceNo }
   }),
   createSession: { call: ({ client }) => ({ input: { operatorKey: client.operatorKey }, as: {} }) },
@@ -254,7 +246,7 @@ export const measured: Record<keyof Methods, Measured> = {
   startPasskey: asColleague(none),
   savePasskey: asPerson((_, client, headers) => newPasskey(client, headers)),
   deletePasskey: asPerson(async (_, client, headers) => {
-    const { data } = await client.call(savePasskey, await newPasskey(client, headers), { headers })
+    const { data } = await client.call('savePasskey', await newPasskey(client, headers), { headers })
     return { id: data.passkeys[0]?.id }
   }),
   startPasskeySession: { call: () => ({ input: {}, as: {} }) },
@@ -281,7 +273,7 @@ export const measured: Record<keyof Methods, Measured> = {
   resetOperator: asOperator(async (world) => ({ id: await newOperatorId(world) })),
   setUpOperator: {
     call: async ({ client }) => {
-      const { setUpPath } = await made(client.operate(createOperator, { name: newSerial('cost'), role: 'viewer' }))
+      const { setUpPath } = await made(client.operate('createOperator', { name: newSerial('cost'), role: 'viewer' }))
       return { input: { setUpToken: setUpPath?.split(/[#=]/).at(-1), password: newPassword() }, as: {} }
     },
   },
@@ -296,12 +288,12 @@ export const measured: Record<keyof Methods, Measured> = {
   pageOperators: counting(asOperator(none)),
   createOperatorKey: asOperator(() => ({ name: newSerial('cost'), role: 'viewer' })),
   deleteOperatorKey: asOperator(async ({ client }) => {
-    const { id } = await made(client.operate(createOperatorKey, { name: newSerial('cost'), role: 'viewer' }))
+    const { id } = await made(client.operate('createOperatorKey', { name: newSerial('cost'), role: 'viewer' }))
     return { id }
   }),
   handOverOperatorKey: asOperator(async (world) => {
     const { client } = world
-    const { id } = await made(client.operate(createOperatorKey, { name: newSerial('cost'), role: 'viewer' }))
+    const { id } = await made(client.operate('createOperatorKey', { name: newSerial('cost'), role: 'viewer' }))
     return { id, operatorId: await newOperatorId(world) }
   }),
   pageOperatorKeys: counting(asOperator(none)),
@@ -309,7 +301,7 @@ export const measured: Record<keyof Methods, Measured> = {
   saveView: asPerson(() => ({ page: 'devices', name: 'Faulty', query: 'status=2' })),
   pageViews: asColleague(none),
   deleteView: asPerson(async (_, client, headers) => {
-    const { id } = await made(client.call(saveView, { page: 'devices', name: 'Faulty' }, { headers }))
+    const { id } = await made(client.call('saveView', { page: 'devices', name: 'Faulty' }, { headers }))
     return { id }
   }),
   getOverview: ofEachApplication(asOperator(none)),

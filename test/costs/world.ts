@@ -1,13 +1,5 @@
 import type postgres from 'postgres'
-import { createApplication } from '../../src/applications/contract.ts'
-import { saveBillingRule } from '../../src/billing-rules/contract.ts'
-import { type ActRecord, createAct, getAct } from '../../src/bulk/acts/contract.ts'
-import { createImport, getImport } from '../../src/bulk/contract.ts'
-import { createDevice } from '../../src/devices/contract.ts'
-import { savePlacement } from '../../src/devices/placement/contract.ts'
-import { startPasskey } from '../../src/people/second-factor/contract.ts'
-import { saveSite } from '../../src/sites/contract.ts'
-import { getPriceChange, schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
+import type { ActRecord } from '../../src/bulk/acts/contract.ts'
 import { Authenticator } from '../kit/authenticator.ts'
 import type { Client } from '../kit/client.ts'
 import { newPerson } from '../kit/people.ts'
@@ -64,19 +56,19 @@ export async function made<Data>(answer: Promise<{ code: number; text: string; d
 }
 
 export const newDevice = async ({ client, owner }: Makers) =>
-  (await made(client.call(createDevice, deviceBody(owner.appId), owner))).deviceNo
+  (await made(client.call('createDevice', deviceBody(owner.appId), owner))).deviceNo
 export const newSite = async ({ client, owner }: Makers) =>
-  (await made(client.call(saveSite, siteBody(owner.appId), owner))).id
+  (await made(client.call('saveSite', siteBody(owner.appId), owner))).id
 export const terms = { ruleName: 'Occupancy', ruleType: 3, freeMinutes: 15, unitMinutes: 30, unitPrice: '2.00' }
 /** A new device that stands at a site: a new one, so that no more devices stand at those that are read. */
 export const newPlaced = async (world: Makers, at?: number) => {
   const [deviceNo, site] = [await newDevice(world), at ?? (await newSite(world))]
   const { client, owner } = world
-  await made(client.call(savePlacement, { appId: owner.appId, deviceNo, siteId: site, laneType: 1 }, owner))
+  await made(client.call('savePlacement', { appId: owner.appId, deviceNo, siteId: site, laneType: 1 }, owner))
   return deviceNo
 }
 export const newRule = async ({ client, owner }: Makers) =>
-  (await made(client.call(saveBillingRule, { appId: owner.appId, ...terms }, owner))).id
+  (await made(client.call('saveBillingRule', { appId: owner.appId, ...terms }, owner))).id
 
 let minutes = 0
 /** New terms of a rule, each at another moment. */
@@ -90,7 +82,7 @@ export const newTerms = (rule: number) => ({
 /** A price change of an occupancy rule that waits. */
 export const newPriceChange = async ({ client, owner }: Makers, rule: number) => {
   const input = { appId: owner.appId, ...newTerms(rule) }
-  return (await made(client.call(schedulePriceChange, input, owner))).id as number
+  return (await made(client.call('schedulePriceChange', input, owner))).id as number
 }
 
 /** A price change of a new rule that has taken effect. */
@@ -100,7 +92,7 @@ export async function appliedPriceChange(world: World): Promise<number> {
   await sql`update price_change set effective_at = now() where app_id = ${owner.appId} and id = ${id}`
   await sql`update rule_terms set from_at = now() where app_id = ${owner.appId} and change_id = ${id}`
   const isApplied = async () =>
-    (await made(client.call(getPriceChange, { appId: owner.appId, id }, owner))).appliedTime !== null
+    (await made(client.call('getPriceChange', { appId: owner.appId, id }, owner))).appliedTime !== null
   if (!(await becomesTrue(isApplied))) throw new Error('the price change is not written down')
   return id
 }
@@ -110,8 +102,8 @@ export const fileOf = (serials: readonly string[]) =>
 
 export async function newImport({ client, owner }: Makers): Promise<number> {
   const input = { appId: owner.appId, kind: 'devices', file: fileOf([newSerial(), newSerial()]) }
-  const { id } = await made(client.call(createImport, input, inNdjson(owner)))
-  const isOver = async () => (await made(client.call(getImport, { appId: owner.appId, id }, owner))).status > 2
+  const { id } = await made(client.call('createImport', input, inNdjson(owner)))
+  const isOver = async () => (await made(client.call('getImport', { appId: owner.appId, id }, owner))).status > 2
   if (!(await becomesTrue(isOver))) throw new Error('the import does not end')
   return id
 }
@@ -125,9 +117,9 @@ export const actOn = (deviceNo: string) => ({
 
 export async function newAct({ client, owner }: Makers): Promise<number> {
   const { id } = (await made(
-    client.call(createAct, { appId: owner.appId, ...actOn('no-such-device') }, owner),
+    client.call('createAct', { appId: owner.appId, ...actOn('no-such-device') }, owner),
   )) as ActRecord
-  const isOver = async () => (await made(client.call(getAct, { appId: owner.appId, id }, owner))).status > 2
+  const isOver = async () => (await made(client.call('getAct', { appId: owner.appId, id }, owner))).status > 2
   if (!(await becomesTrue(isOver))) throw new Error('the act does not end')
   return id
 }
@@ -155,12 +147,12 @@ export const newOperatorId = async ({ client }: Makers) => (await newPerson(clie
 export const measuredOrigin = 'https://forecourt.example'
 
 export async function newPasskey(client: Client, headers: { cookie: string }) {
-  const { options, ticket } = await made(client.call(startPasskey, {}, { headers }))
+  const { options, ticket } = await made(client.call('startPasskey', {}, { headers }))
   return { ticket, credential: new Authenticator(measuredOrigin).create(options), name: 'Laptop' }
 }
 
 export const inNdjson = ({ token }: TestApplication) => ({ token, headers: { 'content-type': 'application/x-ndjson' } })
 
 export async function otherApplication(client: Client): Promise<string> {
-  return (await made(client.operate(createApplication, { appName: 'test' }))).appId
+  return (await made(client.operate('createApplication', { appName: 'test' }))).appId
 }

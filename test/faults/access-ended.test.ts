@@ -1,18 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { createConnection } from 'node:net'
-import { freezeApplication, rotateApplicationSecret, unfreezeApplication } from '../../src/applications/contract.ts'
-import { revokeToken } from '../../src/applications/tokens/contract.ts'
-import { createAct, getAct, getActResult } from '../../src/bulk/acts/contract.ts'
-import { createExport, createImport, getImport, getImportResult } from '../../src/bulk/contract.ts'
-import { getDevice, pageDevices } from '../../src/devices/contract.ts'
-import {
-  createOperatorKey,
-  deleteOperator,
-  deleteOperatorKey,
-  updateOperator,
-} from '../../src/people/operators/contract.ts'
-import { deleteSession, getSession } from '../../src/people/sessions/contract.ts'
+import { getActResult } from '../../src/bulk/acts/contract.ts'
+import { createExport, createImport, getImportResult } from '../../src/bulk/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
 import { Client } from '../kit/client.ts'
@@ -75,7 +65,7 @@ const ofKey = async (
 ): Promise<Holder> => {
   const owner = await newPerson(client, 'admin')
   const headers = await signIn(client, owner)
-  const made = await client.call(createOperatorKey, { name: newSerial('key'), role: 'operator' }, { headers })
+  const made = await client.call('createOperatorKey', { name: newSerial('key'), role: 'operator' }, { headers })
   const authorization = `Bearer ${shownSecret(made.data.operatorKey)}`
   return { appId, headers: { authorization }, lose: () => lose(made.data.id, owner.id) }
 }
@@ -83,34 +73,34 @@ const ofKey = async (
 /** The ways to lose access: each creates a caller for an application. The last two change the application itself. */
 const losses: Record<string, (app: TestApplication) => Promise<Holder>> = {
   'the membership of a developer': (app) =>
-    ofPerson(app, 'developer', (id) => client.operate(updateOperator, { id, appIds: [] })),
+    ofPerson(app, 'developer', (id) => client.operate('updateOperator', { id, appIds: [] })),
   'the role of an operator, who then sees nothing': (app) =>
-    ofPerson(app, 'operator', (id) => client.operate(updateOperator, { id, role: 'developer', appIds: [] })),
+    ofPerson(app, 'operator', (id) => client.operate('updateOperator', { id, role: 'developer', appIds: [] })),
   'an account that is disabled': (app) =>
-    ofPerson(app, 'operator', (id) => client.operate(updateOperator, { id, status: 2 })),
-  'an account that is deleted': (app) => ofPerson(app, 'operator', (id) => client.operate(deleteOperator, { id })),
+    ofPerson(app, 'operator', (id) => client.operate('updateOperator', { id, status: 2 })),
+  'an account that is deleted': (app) => ofPerson(app, 'operator', (id) => client.operate('deleteOperator', { id })),
   'a session that is ended': (app) =>
     ofPerson(app, 'operator', async (_, headers) => {
-      const { id } = (await client.call(getSession, {}, { headers })).data
-      return client.operate(deleteSession, { id })
+      const { id } = (await client.call('getSession', {}, { headers })).data
+      return client.operate('deleteSession', { id })
     }),
-  'a key that is deleted': (app) => ofKey(app, (id) => client.operate(deleteOperatorKey, { id })),
+  'a key that is deleted': (app) => ofKey(app, (id) => client.operate('deleteOperatorKey', { id })),
   'a key whose owner is disabled': (app) =>
-    ofKey(app, (_, ownerId) => client.operate(updateOperator, { id: ownerId, status: 2 })),
+    ofKey(app, (_, ownerId) => client.operate('updateOperator', { id: ownerId, status: 2 })),
   'a token that is revoked': async ({ appId, appSecret }) => {
     const token = await newToken(client, appId, appSecret)
-    const revoke = () => client.call(revokeToken, { client_id: appId, client_secret: appSecret, token })
+    const revoke = () => client.call('revokeToken', { client_id: appId, client_secret: appSecret, token })
     return { appId, headers: { authorization: `Bearer ${token}` }, lose: revoke }
   },
   'an application that is frozen': (app) =>
     ofApplication(app, async () => {
-      await client.operate(freezeApplication, { appId: app.appId, reason: 'test' })
+      await client.operate('freezeApplication', { appId: app.appId, reason: 'test' })
       // So long as what lasts may go on after the freeze.
       await sleep(1_100)
-      return client.operate(unfreezeApplication, { appId: app.appId })
+      return client.operate('unfreezeApplication', { appId: app.appId })
     }),
   'a secret that is rotated': (app) =>
-    ofApplication(app, () => client.operate(rotateApplicationSecret, { appId: app.appId })),
+    ofApplication(app, () => client.operate('rotateApplicationSecret', { appId: app.appId })),
 }
 
 const refusedAs = [10002, 10003, 10005]
@@ -121,7 +111,7 @@ const rowsOf = (count: number) =>
 
 async function importRows({ appId, headers }: Omit<Holder, 'lose'>, count: number): Promise<number> {
   const sent = { kind: 'devices', appId, file: rowsOf(count) }
-  const answer = await client.call(createImport, sent, { headers: { ...headers, ...ndjson } })
+  const answer = await client.call('createImport', sent, { headers: { ...headers, ...ndjson } })
   expect(answer.code, answer.text).toBe(0)
   return answer.data.id
 }
@@ -185,13 +175,13 @@ const begin: Record<string, (holder: Holder) => Promise<() => Promise<void>>> = 
     const imports = () =>
       withSql(embeddedConnection(service.dataDir), async (sql) => (await sql`select from import`).length)
     const before = await imports()
-    const answer = client.call(createImport, sent, { headers: { ...holder.headers, ...ndjson } })
+    const answer = client.call('createImport', sent, { headers: { ...holder.headers, ...ndjson } })
     await writer.write(Buffer.from(`${JSON.stringify(deviceBody('', { deviceNo }))}\n`))
     expect(await becomesTrue(async () => (await imports()) > before)).toBe(true)
     return async () => {
       expect(refusedAs).toContain((await answer).code)
       writer.close().catch(() => {})
-      expect((await client.operate(getDevice, { deviceNo })).code).toBe(20002)
+      expect((await client.operate('getDevice', { deviceNo })).code).toBe(20002)
     }
   },
   [createExport.id]: async (holder) => {
@@ -232,13 +222,13 @@ beforeAll(async () => {
   client = new Client(service)
   full = await newApplication(client)
   const operator = { appId: full.appId, headers: { authorization: `Bearer ${client.operatorKey}` } }
-  const isDone = async (id: number) => (await client.operate(getImport, { id })).data.status === 3
+  const isDone = async (id: number) => (await client.operate('getImport', { id })).data.status === 3
   const filling = await importRows(operator, 6_000)
   expect(await becomesTrue(() => isDone(filling), 60_000)).toBe(true)
   const faulty = { deviceNo: 'a b', deviceName: '', tag: 3, provinceCode: 5, detailAddress: 7, coordinates: 'x' }
   // A refused row reports each faulty field, so the result is about as long as the export.
   const sent = { kind: 'devices', appId: full.appId, file: `${JSON.stringify(faulty)}\n`.repeat(manyRows) }
-  const refused = await client.call(createImport, sent, { headers: { ...operator.headers, ...ndjson } })
+  const refused = await client.call('createImport', sent, { headers: { ...operator.headers, ...ndjson } })
   filledBy = refused.data.id
   expect(await becomesTrue(() => isDone(filledBy), 60_000)).toBe(true)
   const { appId: _, ...site } = siteBody('')
@@ -246,7 +236,7 @@ beforeAll(async () => {
     '\n',
   )
   const sites = await client.call(
-    createImport,
+    'createImport',
     { kind: 'sites', appId: full.appId, file },
     { headers: { ...operator.headers, ...ndjson } },
   )
@@ -254,12 +244,12 @@ beforeAll(async () => {
   // Each row is refused for three members.
   const set = { fastChargeBillRuleId: 1, rushingBillRuleId: 1, placeholderBillRuleId: 1 }
   const act = await client.call(
-    createAct,
+    'createAct',
     { appId: full.appId, kind: 'sites', act: 'update', filter: { all: true }, set },
     operator,
   )
   actedBy = act.data.id as number
-  const isActDone = async () => (await client.operate(getAct, { id: actedBy })).data.status === 3
+  const isActDone = async () => (await client.operate('getAct', { id: actedBy })).data.status === 3
   expect(await becomesTrue(isActDone, 120_000)).toBe(true)
 }, 300_000)
 
@@ -279,7 +269,7 @@ test('what is sent comes whole to somebody who keeps their access', async () => 
 
 test('the connection of a reader who has stood still for long closes as well', async () => {
   const { headers, lose } = await ofPerson(full, 'developer', (id) =>
-    client.operate(updateOperator, { id, appIds: [] }),
+    client.operate('updateOperator', { id, appIds: [] }),
   )
   const path = `${createExport.path}?kind=devices&format=ndjson&appId=${full.appId}`
   const read = await standStill(path, headers)
@@ -292,7 +282,7 @@ test('the connection of a reader who has stood still for long closes as well', a
 
 test('an export of the audit trail ends with the role that reads it, also of an application that its reader keeps', async () => {
   const holder = await ofPerson(full, 'viewer', (id) =>
-    client.operate(updateOperator, { id, role: 'developer', appIds: [full.appId] }),
+    client.operate('updateOperator', { id, role: 'developer', appIds: [full.appId] }),
   )
   const path = `${createExport.path}?kind=audit&format=ndjson`
   const ends = [await beginToTake(`${path}&appId=${full.appId}`, holder), await beginToTake(path, holder)]
@@ -331,12 +321,12 @@ describe.each(atScale(lossesInGate, Object.keys(losses)))('what has begun ends w
   test('an import that is worked off', async () => {
     const holder = await newHolder(await newApplication(client))
     const id = await loseWhileStanding(holder, () => importRows(holder, someRows))
-    const detail = async () => (await client.operate(getImport, { id })).data
+    const detail = async () => (await client.operate('getImport', { id })).data
     expect(await becomesTrue(async () => (await detail()).status > 2)).toBe(true)
     const told = await detail()
     expect(told).toMatchObject({ ...ended, error: expect.stringContaining('lost access') })
     expect(told.created).toBeLessThan(someRows)
-    expect((await client.operate(pageDevices, { appId: holder.appId })).data.total).toBe(told.created)
+    expect((await client.operate('pageDevices', { appId: holder.appId })).data.total).toBe(told.created)
   })
 
   test('an act that is worked off', async () => {
@@ -345,20 +335,20 @@ describe.each(atScale(lossesInGate, Object.keys(losses)))('what has begun ends w
       { ...holder, headers: { authorization: `Bearer ${client.operatorKey}` } },
       someRows,
     )
-    expect(await becomesTrue(async () => (await client.operate(getImport, { id: filling })).data.status === 3)).toBe(
+    expect(await becomesTrue(async () => (await client.operate('getImport', { id: filling })).data.status === 3)).toBe(
       true,
     )
     const body = { appId: holder.appId, kind: 'devices', act: 'update', filter: { all: true }, set: { tag: 'acted' } }
-    const begun = await client.call(createAct, body, { headers: holder.headers })
+    const begun = await client.call('createAct', body, { headers: holder.headers })
     expect(begun.code, begun.text).toBe(0)
-    const detail = async () => (await client.operate(getAct, { id: begun.data.id })).data
+    const detail = async () => (await client.operate('getAct', { id: begun.data.id })).data
     // Its next portion waits for the lock.
     await loseWhileStanding(holder, detail)
     expect(await becomesTrue(async () => (await detail()).status > 2)).toBe(true)
     const told = await detail()
     expect(told).toMatchObject({ ...ended, error: expect.stringContaining('lost access') })
     expect(told.done).toBeLessThan(someRows)
-    expect((await client.operate(pageDevices, { appId: holder.appId, tag: 'acted' })).data.total).toBe(told.done)
+    expect((await client.operate('pageDevices', { appId: holder.appId, tag: 'acted' })).data.total).toBe(told.done)
   })
 
   test('a file that is being taken, and each that is being sent', async () => {

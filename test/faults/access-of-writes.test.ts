@@ -3,9 +3,6 @@ import { randomBytes } from 'node:crypto'
 import type postgres from 'postgres'
 import type { ISql } from 'postgres'
 import { hashSecret } from '../../src/callers/credentials.ts'
-import { createDevice, pageDevices } from '../../src/devices/contract.ts'
-import { createOperatorKey, deleteOperatorKey, updateOperator } from '../../src/people/operators/contract.ts'
-import { deleteSession } from '../../src/people/sessions/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
 import type { Call } from '../costs/calls.ts'
@@ -182,7 +179,7 @@ async function callerOf({ input, as }: Call, { by }: Loss, lowers: boolean): Pro
   if (by === 'developer') return isPlatforms || appId === '' ? undefined : { appId, ...(await newAccount(by, appId)) }
   const { headers, id } = await newAccount('admin')
   if (by === 'person') return { appId, headers, id }
-  const made = await client.call(createOperatorKey, { name: newSerial('key'), role: 'admin' }, { headers })
+  const made = await client.call('createOperatorKey', { name: newSerial('key'), role: 'admin' }, { headers })
   const key = { authorization: `Bearer ${shownSecret(made.data.operatorKey)}` }
   // The first use of a key is stored.
   await client.send('/api/platform/v1/application/page', { headers: key })
@@ -330,18 +327,18 @@ const callerOfOwner = async (loss: string) =>
 
 /** What reads are told of: the service's own changes, which it need not read from the database. */
 const noticed: [loss: string, code: number, lose: (caller: Caller) => Promise<unknown>][] = [
-  ['the session ends', 10002, ({ id }) => client.operate(deleteSession, { id })],
-  ['the key is deleted', 10002, ({ id }) => client.operate(deleteOperatorKey, { id })],
+  ['the session ends', 10002, ({ id }) => client.operate('deleteSession', { id })],
+  ['the key is deleted', 10002, ({ id }) => client.operate('deleteOperatorKey', { id })],
   [
     'the account is disabled',
     10002,
-    async (caller) => client.operate(updateOperator, { ...(await ownerOf(caller)), status: 2 }),
+    async (caller) => client.operate('updateOperator', { ...(await ownerOf(caller)), status: 2 }),
   ],
   // A viewer may read what an admin may.
   [
     'the role is lowered',
     0,
-    async (caller) => client.operate(updateOperator, { ...(await ownerOf(caller)), role: 'viewer' }),
+    async (caller) => client.operate('updateOperator', { ...(await ownerOf(caller)), role: 'viewer' }),
   ],
 ]
 const ownerOf = async ({ id }: Caller) => ({
@@ -353,7 +350,7 @@ test.each(noticed)('a read that waits is not answered when %s', async (name, cod
   const { appId, headers } = caller
   const answers = await whileWaiting(
     (tx) => tx`lock table device in access exclusive mode`,
-    () => Promise.all(Array.from({ length: 8 }, () => client.call(pageDevices, { appId }, { headers }))),
+    () => Promise.all(Array.from({ length: 8 }, () => client.call('pageDevices', { appId }, { headers }))),
     () => lose(caller),
   )
   expect(new Set(answers.map((answer) => answer.code))).toEqual(new Set([code]))
@@ -363,7 +360,7 @@ test('a write whose caller keeps its access is written, though it shares a batch
   const loss = losses['the session ends'] as Loss
   const [gone, stays] = [await callerOfOwner('the session ends'), await callerOfOwner('the session ends')]
   const { appId } = gone
-  const create = (headers: Record<string, string>) => client.call(createDevice, deviceBody(appId), { headers })
+  const create = (headers: Record<string, string>) => client.call('createDevice', deviceBody(appId), { headers })
   const answers = await whileWaiting(
     (tx) => tx`select 1 from application_lock where app_id = ${appId} for update`,
     async () => {

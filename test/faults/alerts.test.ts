@@ -3,10 +3,6 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createDevices } from '../../src/devices/contract.ts'
-import { savePlacements } from '../../src/devices/placement/contract.ts'
-import { reportDeviceStates } from '../../src/devices/state/contract.ts'
-import { saveSites } from '../../src/sites/contract.ts'
 import { Client } from '../kit/client.ts'
 import { projectFolder } from '../kit/folders.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
@@ -123,24 +119,24 @@ const namesOf = (messages: readonly Message[]) =>
 async function newFleet(client: Client, app: TestApplication, sites: number, lanes = [1, 1, 2, 2]) {
   const { appId, token } = app
   const bodies = Array.from({ length: sites }, () => siteBody(appId))
-  const saved = (await client.call(saveSites, { appId, sites: bodies }, { token })).data.results
+  const saved = (await client.call('saveSites', { appId, sites: bodies }, { token })).data.results
   const siteIds = saved.map(({ data }) => (data as { id: number }).id)
   const serials = siteIds.flatMap(() => lanes.map(() => newSerial()))
   const devices = serials.map((deviceNo) => deviceBody(appId, { deviceNo }))
-  expect((await client.call(createDevices, { appId, devices }, { token })).code).toBe(0)
+  expect((await client.call('createDevices', { appId, devices }, { token })).code).toBe(0)
   const placements = serials.map((deviceNo, n) => ({
     deviceNo,
     siteId: siteIds[Math.floor(n / lanes.length)] ?? 0,
     laneType: lanes[n % lanes.length] as 1,
   }))
-  expect((await client.call(savePlacements, { appId, placements }, { token })).code).toBe(0)
+  expect((await client.call('savePlacements', { appId, placements }, { token })).code).toBe(0)
   await report(client, app, serials, 1)
   return serials
 }
 
 async function report(client: Client, { token }: TestApplication, serials: readonly string[], onlineStatus: 1 | 2) {
   const reports = serials.map((deviceNo) => ({ deviceNo, onlineStatus }))
-  expect((await client.call(reportDeviceStates, { reports }, { token })).code).toBe(0)
+  expect((await client.call('reportDeviceStates', { reports }, { token })).code).toBe(0)
 }
 
 describe.skipIf(prometheus === null || alertmanager === null)('people are told', () => {

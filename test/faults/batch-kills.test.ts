@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { once } from 'node:events'
 import type postgres from 'postgres'
-import { createDevices } from '../../src/devices/contract.ts'
-import { saveSites } from '../../src/sites/contract.ts'
 import { Client } from '../kit/client.ts'
 import type { OwnDatabase } from '../kit/database.ts'
 import { onDisk } from '../kit/folders.ts'
@@ -47,7 +45,7 @@ function readRecords(serials: string[]): Promise<Map<string, string>> {
 async function killMidBatch(app: TestApplication, body: string, key: string, serials: string[], isSoon: boolean) {
   const victim = await place.startService({ env: { DATABASE_URL: database.url() } })
   const options = { token: app.token, headers: { 'idempotency-key': key } }
-  const sending = new Client(victim).call(createDevices, body, options).catch(() => undefined)
+  const sending = new Client(victim).call('createDevices', body, options).catch(() => undefined)
   if (isSoon) {
     const look = async (sql: postgres.Sql) => (await sql`select from device where app_id = ${app.appId} limit 1`).length
     await database.run((sql) => becomesTrue(async () => (await look(sql)) > 0))
@@ -71,7 +69,7 @@ test(`a batch with a key whose process is killed, ${kills} times, is there once 
     found.push(await killMidBatch(app, body, key, serials, kill % 3 < 2))
     const before = await readRecords(serials)
     const options = { token: app.token, headers: { 'idempotency-key': key } }
-    const retried = await survivor.call(createDevices, body, options)
+    const retried = await survivor.call('createDevices', body, options)
     const { results } = retried.data
     expect(
       results.filter((row, index) => row.code !== 0 || row.deviceNo !== serials[index]),
@@ -82,7 +80,7 @@ test(`a batch with a key whose process is killed, ${kills} times, is there once 
     expect(after.size, said).toBe(rows)
     for (const [deviceNo, record] of before) expect(after.get(deviceNo), said).toBe(record)
     for (const row of results) expect<unknown>(row.data, said).toEqual(JSON.parse(after.get(row.deviceNo ?? '') ?? ''))
-    const again = await survivor.call(createDevices, body, options)
+    const again = await survivor.call('createDevices', body, options)
     expect(again.text, said).toBe(retried.text)
     const [events] = await database.run(
       (sql) => sql`select count(*)::int as n from event
@@ -99,7 +97,7 @@ test('a batch’s key is new a day after it began, also for rows that a retry wr
   const { appId, token } = await newApplication(service)
   const send = async (sites: object[]) => {
     const options = { token, headers: { 'idempotency-key': 'late' } }
-    const answer = await service.call(saveSites, { appId, sites }, options)
+    const answer = await service.call('saveSites', { appId, sites }, options)
     expect(answer.data?.results.map(({ code }) => code)).toEqual([0, 0])
     return answer.text
   }

@@ -1,7 +1,4 @@
 import { expect } from 'bun:test'
-import { saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
-import { pageDeliveries } from '../../src/deliveries/contract.ts'
-import { createDevice } from '../../src/devices/contract.ts'
 import { getMetrics } from '../../src/service/contract.ts'
 import { Client } from '../kit/client.ts'
 import { type Answer, type Received, Receiver } from '../kit/receiver.ts'
@@ -63,7 +60,7 @@ export class CallbackBed {
     const app = await newApplication(this.client, { thirdPartyConfig: null })
     const path = `/callback-${++paths}`
     const body = { appId: app.appId, operatorName: 'Operator', callbackUrl: at.url(path), ...members }
-    const saved = await this.client.call(saveThirdPartyConfig, body, { token: app.token })
+    const saved = await this.client.call('saveThirdPartyConfig', body, { token: app.token })
     expect(saved.code, saved.text).toBe(0)
     if (members.callbackEvents === undefined) expect(await at.waitFor(path, 1)).toHaveLength(1)
     at.url(path, answer)
@@ -71,7 +68,7 @@ export class CallbackBed {
   }
 
   async createDeviceOf({ appId, token }: TestApplication): Promise<string> {
-    const answer = await this.client.call(createDevice, deviceBody(appId), { token })
+    const answer = await this.client.call('createDevice', deviceBody(appId), { token })
     expect(answer.code, answer.text).toBe(0)
     return answer.data.deviceNo
   }
@@ -94,7 +91,7 @@ export class CallbackBed {
   }
 
   async pageOf({ token }: TestApplication, filter: Record<string, unknown> = {}) {
-    const answer = await this.client.call(pageDeliveries, { pageSize: 100, ...filter }, { token })
+    const answer = await this.client.call('pageDeliveries', { pageSize: 100, ...filter }, { token })
     expect(answer.code, answer.text).toBe(0)
     return answer.data
   }

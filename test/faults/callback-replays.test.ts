@@ -1,9 +1,4 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { getThirdPartyConfig, saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
-import { pageDeliveries, replayDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
-import { getCallbackHealth } from '../../src/deliveries/health/contract.ts'
-import { pageAudit, pageEvents } from '../../src/events/contract.ts'
-import { saveSite } from '../../src/sites/contract.ts'
 import { embeddedConnection, withSql } from '../kit/database.ts'
 import { answerWith, verify } from '../kit/receiver.ts'
 import { siteBody, type TestApplication } from '../kit/records.ts'
@@ -25,7 +20,7 @@ const always = { timeFrom: '2020-01-01 00:00:00', timeTo: '2999-12-31 23:59:59' 
 const gone = answerWith(410)
 
 async function replay({ token }: TestApplication, members: object = {}): Promise<number> {
-  const answer = await client.call(replayDeliveries, { ...always, ...members }, { token })
+  const answer = await client.call('replayDeliveries', { ...always, ...members }, { token })
   expect(answer.code, answer.text).toBe(0)
   return answer.data.replayed
 }
@@ -33,13 +28,13 @@ async function replay({ token }: TestApplication, members: object = {}): Promise
 /** Saves the callback again, which ends a stop; the receiver gives this answer from then on. */
 async function lift({ appId, token, path }: Endpoint, members = {}, answer = answerWith(200)): Promise<void> {
   const config = { appId, operatorName: 'Operator', callbackUrl: receiver.url(path, answer), ...members }
-  const saved = await client.call(saveThirdPartyConfig, config, { token })
+  const saved = await client.call('saveThirdPartyConfig', config, { token })
   expect(saved.code, saved.text).toBe(0)
 }
 
 const delivered = async (app: TestApplication) => (await bed.deliveriesOf(app, { status: 2 })).length
 const healthOf = async ({ appId, token }: TestApplication) =>
-  (await client.call(getCallbackHealth, { appId }, { token })).data
+  (await client.call('getCallbackHealth', { appId }, { token })).data
 
 /** The serials of the callbacks that an endpoint receives after the first ones. */
 const serialsAfter = async ({ path }: Endpoint, first: number, count: number) =>
@@ -80,17 +75,17 @@ describe.concurrent('a replay', () => {
     await bed.createDeviceOf(app)
     const first = (await receiver.waitFor(app.path, 2))[1]
     const { id } = await bed.deliveryOf(app, 2)
-    const replayed = await client.call(replayDeliveries, { id }, { token: app.token })
+    const replayed = await client.call('replayDeliveries', { id }, { token: app.token })
     expect(replayed.data).toEqual({ replayed: 1 })
     const again = (await receiver.waitFor(app.path, 3))[2]
     expect([again?.id, again?.text]).toEqual([first?.id, first?.text])
     expect(await becomesTrue(async () => (await bed.deliveriesOf(app))[0]?.attemptLog.length === 2)).toBe(true)
     expect((await bed.deliveriesOf(app))[0]).toMatchObject({ status: 2, attempts: 1 })
-    const { list } = (await client.operate(pageAudit, { type: 'delivery.replayed', pageSize: 100 })).data
+    const { list } = (await client.operate('pageAudit', { type: 'delivery.replayed', pageSize: 100 })).data
     const told = list.find(({ subject }) => subject === app.appId)
     expect(told).toMatchObject({ address: '127.0.0.1', data: { appId: app.appId, id, replayed: 1 } })
     const other = await bed.newEndpoint()
-    const stolen = await client.call(replayDeliveries, { id }, { token: other.token })
+    const stolen = await client.call('replayDeliveries', { id }, { token: other.token })
     expect([stolen.status, stolen.code]).toEqual([404, 60003])
   })
 
@@ -119,7 +114,7 @@ describe.concurrent('a replay', () => {
     })
     expect((await bed.deliveriesOf(app, { isDelivered: 'false' })).map(({ status }) => status)).toEqual([1, 3])
     expect(await replay(app, { isDelivered: false })).toBe(2)
-    const { list } = (await client.operate(pageAudit, { type: 'delivery.replayed', subject: app.appId })).data
+    const { list } = (await client.operate('pageAudit', { type: 'delivery.replayed', subject: app.appId })).data
     expect(list[0]?.data).toMatchObject({ ...always, isDelivered: false, replayed: 2 })
     expect(await serialsAfter(app, 17, 2)).toEqual([undefined, serials[0]])
     expect(await replay(app, { timeTo: '2020-12-31 23:59:59' })).toBe(0)
@@ -128,7 +123,7 @@ describe.concurrent('a replay', () => {
 
 test.concurrent('a long replay goes on in steps, one for an application; another is told when to come back, and a key finds the first', async () => {
   const [app, other] = [await newHistory(), await bed.newEndpoint()]
-  const call = (body: object, headers = {}) => client.call(replayDeliveries, body, { token: app.token, headers })
+  const call = (body: object, headers = {}) => client.call('replayDeliveries', body, { token: app.token, headers })
   const key = { 'idempotency-key': 'first' }
   const first = await call(always, key)
   expect([first.code, first.data]).toEqual([0, { replayed: events + 2 }])
@@ -150,7 +145,7 @@ test.concurrent('a long replay goes on in steps, one for an application; another
 describe.concurrent('a test', () => {
   test('is sent once, signed, and answered with what came of it', async () => {
     const app = await bed.newEndpoint(answerWith(200, {}, 'hello'))
-    const answer = await client.call(testDelivery, {}, { token: app.token })
+    const answer = await client.call('testDelivery', {}, { token: app.token })
     expect(answer.data).toMatchObject({
       appId: app.appId,
       eventId: null,
@@ -167,13 +162,13 @@ describe.concurrent('a test', () => {
     expect(typeof received.body.data.message).toBe('string')
     verify(received, app.secret)
     expect((await bed.deliveriesOf(app, { type: 'test' }))[0]).toEqual(answer.data)
-    const { list: audited } = (await client.operate(pageAudit, { type: 'delivery.tested', pageSize: 100 })).data
+    const { list: audited } = (await client.operate('pageAudit', { type: 'delivery.tested', pageSize: 100 })).data
     const told = audited.find(({ subject }) => subject === app.appId)
     expect(told).toMatchObject({ address: '127.0.0.1', data: { id: answer.data.id, status: 2, error: null } })
     // The test callback is not an event of the application.
-    const { list } = (await client.call(pageEvents, {}, { token: app.token })).data
+    const { list } = (await client.call('pageEvents', {}, { token: app.token })).data
     expect(list.map(({ id }) => id)).not.toContain(answer.data.id)
-    const replayed = await client.call(replayDeliveries, { id: answer.data.id }, { token: app.token })
+    const replayed = await client.call('replayDeliveries', { id: answer.data.id }, { token: app.token })
     expect(replayed.data).toEqual({ replayed: 1 })
     expect((await receiver.waitFor(app.path, 3))[2]?.text).toBe(received.text)
   })
@@ -182,9 +177,9 @@ describe.concurrent('a test', () => {
     const app = await bed.newEndpoint((received, response, socket) =>
       answerWith(received.body.type === 'test' ? 410 : 200)(received, response, socket),
     )
-    const answer = await client.call(testDelivery, { appId: app.appId }, { token: app.token })
+    const answer = await client.call('testDelivery', { appId: app.appId }, { token: app.token })
     expect([answer.status, answer.code]).toEqual([200, 0])
-    const next = await client.call(testDelivery, { appId: app.appId }, { token: app.token })
+    const next = await client.call('testDelivery', { appId: app.appId }, { token: app.token })
     expect([next.status, next.code, next.headers.get('retry-after') !== null]).toEqual([429, 10007, true])
     expect(answer.data).toMatchObject({ status: 3, attempts: 1, responseStatus: 410, error: 'answered 410' })
     await bed.createDeviceOf(app)
@@ -195,9 +190,9 @@ describe.concurrent('a test', () => {
     'of an endpoint that never answers is answered after its 15 seconds, and there is one at a time',
     async () => {
       const app = await bed.newEndpoint(() => {})
-      const asked = client.call(testDelivery, {}, { token: app.token })
+      const asked = client.call('testDelivery', {}, { token: app.token })
       await receiver.waitFor(app.path, 2)
-      const second = await client.call(testDelivery, {}, { token: app.token })
+      const second = await client.call('testDelivery', {}, { token: app.token })
       expect([second.status, second.code]).toEqual([429, 10007])
       expect(second.headers.get('retry-after')).toMatch(/^\d+$/)
       const answer = await asked
@@ -216,7 +211,7 @@ describe.concurrent('events that are made while a callback is stopped', () => {
   }
 
   const pageOf = async ({ token }: Endpoint, query: object = {}) =>
-    (await client.call(pageDeliveries, query, { token })).data
+    (await client.call('pageDeliveries', query, { token })).data
   const stopsOf = ({ appId }: Endpoint) =>
     withSql(database, async (sql) => {
       const [row] = await sql`select count(*)::int as n from callback_stop where app_id = ${appId}`
@@ -227,7 +222,7 @@ describe.concurrent('events that are made while a callback is stopped', () => {
 
   test('are told by health and by the list, and are sent by a replay of what is not delivered', async () => {
     const app = await bed.newEndpoint()
-    const config = async () => (await client.call(getThirdPartyConfig, {}, { token: app.token })).data
+    const config = async () => (await client.call('getThirdPartyConfig', {}, { token: app.token })).data
     expect(await healthOf(app)).toMatchObject({ missedEvents: 0, missedIsExact: true, missedFrom: null })
     expect(await config()).toMatchObject({ callbackStopTime: null, callbackStopReason: null })
     const dead = await stop(app)
@@ -259,7 +254,7 @@ describe.concurrent('events that are made while a callback is stopped', () => {
     expect(await pageOf(app, { timeTo: '2020-01-01 00:00:00' })).toMatchObject({ missedEvents: 0, missedFrom: null })
     const range = { timeFrom: told.missedFrom, timeTo: told.missedTo }
     expect((await pageOf(app, { ...range, isDelivered: 'false' })).missedEvents).toBe(3)
-    expect((await client.operate(pageDeliveries, {})).data.missedEvents).toBeNull()
+    expect((await client.operate('pageDeliveries', {})).data.missedEvents).toBeNull()
 
     const before = receiver.at(app.path).length
     expect(await replay(app, { status: 3 })).toBe(1)
@@ -308,7 +303,7 @@ describe.concurrent('events that are made while a callback is stopped', () => {
     const app = await bed.newEndpoint(undefined, members)
     await stop(app)
     await bed.createDevicesOf(app, 2)
-    const site = await client.call(saveSite, siteBody(app.appId), { token: app.token })
+    const site = await client.call('saveSite', siteBody(app.appId), { token: app.token })
     expect(site.code, site.text).toBe(0)
     expect((await healthOf(app)).missedEvents).toBe(2)
     await lift(app, { ...members, callbackUrl: null })

@@ -1,9 +1,4 @@
 import { afterAll, expect, test } from 'bun:test'
-import { pageDeliveries, replayDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
-import { createDevice } from '../../src/devices/contract.ts'
-import { getReadiness } from '../../src/service/contract.ts'
-import { getOverview } from '../../src/service/overview/contract.ts'
-import { saveSite } from '../../src/sites/contract.ts'
 import { Client } from '../kit/client.ts'
 import { embeddedConnection, withSql } from '../kit/database.ts'
 import { answerWith } from '../kit/receiver.ts'
@@ -22,7 +17,7 @@ const [bed, hurried] = await Promise.all([
 const { client, service } = bed
 afterAll(() => Promise.all([bed.stop(), hurried.stop()]), 120_000)
 
-const overview = async () => (await client.operate(getOverview, {})).data
+const overview = async () => (await client.operate('getOverview', {})).data
 /** Makes the stored counts look old, so that the next request counts again. */
 const forgetCount = () =>
   withSql(
@@ -36,7 +31,7 @@ const sample = async (name: string) => {
 
 test('events wait only where a callback asks for them, and a receiver that fails from the first is named, with why', async () => {
   const app = await bed.newEndpoint(answerWith(500, {}, 'down'), { callbackEvents: ['site.created'] })
-  const save = () => client.call(saveSite, siteBody(app.appId), { token: app.token })
+  const save = () => client.call('saveSite', siteBody(app.appId), { token: app.token })
   for (let made = 0; made < 4; made++) expect((await save()).code).toBe(0)
   const isHeld = async () => (await sample('forecourt_callback_endpoints{state="held"}')) === 1
   expect(await becomesTrue(isHeld)).toBe(true)
@@ -50,7 +45,7 @@ test('events wait only where a callback asks for them, and a receiver that fails
   expect(await staysTrue(async () => (await waiting()) <= 5, 1_000)).toBe(true)
 
   // A test is no traffic: that it fails is told to whoever sends it.
-  const tested = await client.call(testDelivery, { appId: app.appId }, { token: app.token })
+  const tested = await client.call('testDelivery', { appId: app.appId }, { token: app.token })
   expect(tested.data.status).toBe(3)
   await forgetCount()
   const { counts, troubles } = await overview()
@@ -156,20 +151,20 @@ longTest(
       thirdPartyConfig: { operatorName: 'Operator', callbackUrl: receiver.url('/paused') },
     })
     const { appId, token } = app
-    await sending.client.call(createDevice, deviceBody(appId), { token })
+    await sending.client.call('createDevice', deviceBody(appId), { token })
     const seen = (await receiver.waitFor('/paused', 2)).length
     expect(seen).toBe(2)
     await sending.service.stop()
 
     const { service, client } = await start({ FORECOURT_CALLBACKS: 'paused' })
-    expect((await client.call(getReadiness, {})).data).toMatchObject({ ready: true, callbacks: 'paused' })
-    expect((await client.operate(getOverview, {})).data.callbacks).toBe('paused')
-    for (let made = 0; made < 3; made++) await client.call(createDevice, deviceBody(appId), { token })
-    const replayed = await client.call(replayDeliveries, always, { token })
+    expect((await client.call('getReadiness', {})).data).toMatchObject({ ready: true, callbacks: 'paused' })
+    expect((await client.operate('getOverview', {})).data.callbacks).toBe('paused')
+    for (let made = 0; made < 3; made++) await client.call('createDevice', deviceBody(appId), { token })
+    const replayed = await client.call('replayDeliveries', always, { token })
     expect(replayed.data).toEqual({ replayed: 2 })
-    const tested = await client.call(testDelivery, {}, { token })
+    const tested = await client.call('testDelivery', {}, { token })
     expect([tested.status, tested.code]).toEqual([409, 10042])
-    const page = async () => (await client.call(pageDeliveries, {}, { token })).data
+    const page = async () => (await client.call('pageDeliveries', {}, { token })).data
     expect(await staysTrue(async () => (await page()).waitingEvents === 3, 3_000)).toBe(true)
     const data = await page()
     expect(data).toMatchObject({ waitingEvents: 3, callbacks: 'paused', heldUntil: null })
@@ -183,7 +178,7 @@ longTest(
     await service.stop()
 
     const again = await start({})
-    expect((await again.client.call(getReadiness, {})).data.callbacks).toBe('on')
+    expect((await again.client.call('getReadiness', {})).data.callbacks).toBe('on')
     expect(await becomesTrue(() => receiver.at('/paused').length === seen + 5)).toBe(true)
     const ids = receiver.at('/paused').map(({ id }) => id)
     expect(new Set(ids).size).toBe(5)

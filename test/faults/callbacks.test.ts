@@ -1,15 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import type { Socket } from 'node:net'
-import { takeApplicationOffline, takeApplicationOnline } from '../../src/applications/contract.ts'
-import {
-  getThirdPartyConfig,
-  rotateCallbackSecret,
-  saveThirdPartyConfig,
-} from '../../src/applications/third-party-config/contract.ts'
-import { pageDeliveries, replayDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
-import { getCallbackHealth } from '../../src/deliveries/health/contract.ts'
-import { createDevice } from '../../src/devices/contract.ts'
-import { pageEvents } from '../../src/events/contract.ts'
 import { Client } from '../kit/client.ts'
 import { embeddedConnection, withSql } from '../kit/database.ts'
 import { type Answer, answerWith, Receiver, verify } from '../kit/receiver.ts'
@@ -28,7 +18,7 @@ describe.concurrent('a callback', () => {
     const deviceNo = await bed.createDeviceOf(app)
     const [saved, bound] = await receiver.waitFor(app.path, 2)
     if (saved === undefined || bound === undefined) throw new Error('it did not arrive')
-    const { list } = (await client.call(pageEvents, {}, { token: app.token })).data
+    const { list } = (await client.call('pageEvents', {}, { token: app.token })).data
     expect([saved.id, bound.id]).toEqual(list.slice(-2).map(({ id }) => `evt_${id}`))
     expect(saved.body.type).toBe('thirdPartyConfig.saved')
     expect(Object.keys(bound.body)).toEqual(['type', 'timestamp', 'appId', 'data'])
@@ -69,7 +59,7 @@ describe.concurrent('a callback', () => {
 
   test('has a health: failing with what it fails of, delivering once it is taken again, and stopped by a 410', async () => {
     const app = await bed.newEndpoint(answerWith(500))
-    const health = async () => (await client.call(getCallbackHealth, { appId: app.appId }, { token: app.token })).data
+    const health = async () => (await client.call('getCallbackHealth', { appId: app.appId }, { token: app.token })).data
     await bed.createDeviceOf(app)
     expect(await becomesTrue(async () => (await health()).waitingRetries === 1)).toBe(true)
     const failing = await health()
@@ -93,17 +83,17 @@ describe.concurrent('a callback', () => {
   test('has a health that forgets no attempt when deliveries are sent again, and that counts no test', async () => {
     const app = await bed.newEndpoint(answerWith(500))
     const { appId, token } = app
-    const health = async () => (await client.call(getCallbackHealth, { appId }, { token })).data
+    const health = async () => (await client.call('getCallbackHealth', { appId }, { token })).data
     await bed.createDeviceOf(app)
     expect(await becomesTrue(async () => (await health()).waitingRetries === 1)).toBe(true)
     const before = await health()
     expect(before.lastDay).toEqual({ attempts: 2, failed: 1 })
-    expect((await client.call(testDelivery, { appId }, { token })).data).toMatchObject({ status: 3, type: 'test' })
+    expect((await client.call('testDelivery', { appId }, { token })).data).toMatchObject({ status: 3, type: 'test' })
     const tested = await health()
     expect([tested.dead, tested.lastDay, tested.failures]).toEqual([0, before.lastDay, before.failures])
 
     const all = { timeFrom: '2020-01-01 00:00:00', timeTo: '2999-12-31 23:59:59' }
-    expect((await client.call(replayDeliveries, { appId, ...all }, { token })).data).toEqual({ replayed: 2 })
+    expect((await client.call('replayDeliveries', { appId, ...all }, { token })).data).toEqual({ replayed: 2 })
     const again = await health()
     expect(again.lastSuccessTime).toBe(before.lastSuccessTime)
     expect(again.lastDay.failed).toBeGreaterThanOrEqual(1)
@@ -129,18 +119,18 @@ describe.concurrent('a callback', () => {
     const app = await bed.newEndpoint(undefined, { callbackEvents: ['application.offline', 'application.online'] })
     const { appId } = app
     await bed.createDevicesOf(app, 3)
-    await client.operate(takeApplicationOffline, { appId })
-    await client.operate(takeApplicationOnline, { appId })
+    await client.operate('takeApplicationOffline', { appId })
+    await client.operate('takeApplicationOnline', { appId })
     const asked = ['application.offline', 'application.online']
     // The second pair of events follows all events of the devices, so an event of a device would have been received
     // before.
-    await client.operate(takeApplicationOffline, { appId })
-    await client.operate(takeApplicationOnline, { appId })
+    await client.operate('takeApplicationOffline', { appId })
+    await client.operate('takeApplicationOnline', { appId })
     const received = await receiver.waitFor(app.path, 4)
     expect(received.map(({ body }) => body.type)).toEqual([...asked, ...asked])
     // Event types that are added later are sent from then on.
     const body = { appId, operatorName: 'Operator', callbackUrl: receiver.url(app.path) }
-    await client.call(saveThirdPartyConfig, body, { token: app.token })
+    await client.call('saveThirdPartyConfig', body, { token: app.token })
     const deviceNo = await bed.createDeviceOf(app)
     await receiver.waitFor(app.path, received.length + 2)
     const later = (await bed.receivedBeforeNext(app, app.path)).slice(received.length)
@@ -153,13 +143,13 @@ describe.concurrent('a callback', () => {
     await bed.createDevicesOf(app, 3)
     const path = '/set-later'
     const config = { appId: app.appId, operatorName: 'Operator' }
-    await client.call(saveThirdPartyConfig, { ...config, callbackUrl: receiver.url(path) }, { token: app.token })
+    await client.call('saveThirdPartyConfig', { ...config, callbackUrl: receiver.url(path) }, { token: app.token })
     const deviceNo = await bed.createDeviceOf(app)
     const received = await receiver.waitFor(path, 2)
     expect(received.map(serialOf)).toEqual([undefined, deviceNo])
-    await client.call(saveThirdPartyConfig, config, { token: app.token })
+    await client.call('saveThirdPartyConfig', config, { token: app.token })
     await bed.createDevicesOf(app, 3)
-    await client.call(saveThirdPartyConfig, { ...config, callbackUrl: receiver.url(path) }, { token: app.token })
+    await client.call('saveThirdPartyConfig', { ...config, callbackUrl: receiver.url(path) }, { token: app.token })
     await receiver.waitFor(path, 3)
     expect((await bed.receivedBeforeNext(app, path)).map(({ body }) => body.type)).toEqual([
       'thirdPartyConfig.saved',
@@ -227,7 +217,7 @@ describe.concurrent('a callback that fails', () => {
     expect(broken).toMatchObject({ responseStatus: null, response: null })
     expect(broken.error).toMatch(/^the connection failed/)
     const config = { appId: app.appId, operatorName: 'Operator', callbackUrl: 'http://127.0.0.1:1/' }
-    await client.call(saveThirdPartyConfig, config, { token: app.token })
+    await client.call('saveThirdPartyConfig', config, { token: app.token })
     await bed.createDeviceOf(app)
     await becomesTrue(async () => (await bed.deliveriesOf(app, { status: 1 })).length === 3)
     const [refused] = await bed.deliveriesOf(app, { status: 1 })
@@ -238,12 +228,12 @@ describe.concurrent('a callback that fails', () => {
 test.concurrent('a rotation signs with both secrets, the new one first, and ends with the old one', async () => {
   const app = await bed.newEndpoint()
   const { token, appId } = app
-  const rotated = await client.call(rotateCallbackSecret, {}, { token })
+  const rotated = await client.call('rotateCallbackSecret', {}, { token })
   expect(rotated.data).toMatchObject({ appId })
   const secret = String(rotated.data.callbackSecret)
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
   expect(secret).not.toBe(app.secret)
-  expect((await client.call(getThirdPartyConfig, {}, { token })).text).not.toContain('whsec_')
+  expect((await client.call('getThirdPartyConfig', {}, { token })).text).not.toContain('whsec_')
   await bed.createDeviceOf(app)
   const received = (await receiver.waitFor(app.path, 2)).slice(1)
   expect(received.map(({ body }) => body.type)).toEqual(['device.bound'])
@@ -256,7 +246,7 @@ test.concurrent('a rotation signs with both secrets, the new one first, and ends
     expect(one.text).not.toContain('whsec_')
   }
   // After several rotations, callbacks are signed with the two newest secrets.
-  const newest = String((await client.call(rotateCallbackSecret, { appId }, { token })).data.callbackSecret)
+  const newest = String((await client.call('rotateCallbackSecret', { appId }, { token })).data.callbackSecret)
   await bed.createDeviceOf(app)
   const last = (await receiver.waitFor(app.path, 3))[2]
   if (last === undefined) throw new Error('it did not arrive')
@@ -336,7 +326,7 @@ describe.concurrent('an endpoint', () => {
     await bed.createDeviceOf(app)
     const replaced = await own.waitFor(app.path, 8)
     expect(replaced.map(({ connection }) => connection)).toEqual([1, 1, 1, 1, 1, 1, 1, 2])
-    const { list } = (await client.call(pageDeliveries, {}, { token: app.token })).data
+    const { list } = (await client.call('pageDeliveries', {}, { token: app.token })).data
     expect(list.every(({ status, attempts }) => status === 2 && attempts === 1)).toBe(true)
     own.stop()
   })
@@ -408,7 +398,7 @@ describe.concurrent('an endpoint', () => {
     expect(await becomesTrue(async () => (await counted()) === serials.length)).toBe(true)
     // Saving the configuration again causes an attempt at once.
     const config = { appId: app.appId, operatorName: 'Operator', callbackUrl: receiver.url(app.path) }
-    await client.call(saveThirdPartyConfig, config, { token: app.token })
+    await client.call('saveThirdPartyConfig', config, { token: app.token })
     const firsts = () => {
       const seen = new Set<unknown>()
       return receiver
@@ -442,10 +432,10 @@ longTest(
       'the URL must not point to a private, local or reserved address',
     ]
     for (const [index, { appId, token }] of apps.entries()) {
-      await strict.call(createDevice, deviceBody(appId), { token })
-      const tested = await strict.call(testDelivery, {}, { token })
+      await strict.call('createDevice', deviceBody(appId), { token })
+      const tested = await strict.call('testDelivery', {}, { token })
       expect(tested.data).toMatchObject({ status: 3, error: errors[index] ?? '' })
-      const failed = async () => (await strict.call(pageDeliveries, { status: 1 }, { token })).data.list
+      const failed = async () => (await strict.call('pageDeliveries', { status: 1 }, { token })).data.list
       expect(await becomesTrue(async () => (await failed()).length === 1)).toBe(true)
       expect((await failed())[0]).toMatchObject({ type: 'device.bound', error: errors[index] ?? '' })
     }

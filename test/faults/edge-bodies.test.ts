@@ -2,9 +2,6 @@ import { afterAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { issueToken } from '../../src/applications/tokens/contract.ts'
-import { createDevices } from '../../src/devices/contract.ts'
-import { importDeviceInventory } from '../../src/devices/inventory/contract.ts'
-import { getHealth } from '../../src/service/contract.ts'
 import { Client } from '../kit/client.ts'
 import { newApplication } from '../kit/records.ts'
 import { atScale, longTest, tell } from '../kit/scale.ts'
@@ -36,12 +33,12 @@ longTest('a body of 8 MiB holds nobody up, whatever is in it', async () => {
   const service = await place.startService()
   const client = new Client(service)
   for (const [what, text] of hostile) {
-    const { status } = await holdsNobodyUp(client, what, client.operate(importDeviceInventory, text))
+    const { status } = await holdsNobodyUp(client, what, client.operate('importDeviceInventory', text))
     expect([what, status]).toEqual([what, 400])
   }
   const { appId } = await newApplication(client)
   const batch = JSON.stringify({ appId, devices: rows(1000, faultyDevice) })
-  const { data } = await holdsNobodyUp(client, '1,000 faulty rows', client.operate(createDevices, batch))
+  const { data } = await holdsNobodyUp(client, '1,000 faulty rows', client.operate('createDevices', batch))
   expect(data?.results.filter(({ code }) => code === 10001)).toHaveLength(1000)
   expect(await service.stop()).toBe(0)
 })
@@ -49,7 +46,7 @@ longTest('a body of 8 MiB holds nobody up, whatever is in it', async () => {
 test('of a thousand faults and more a thousand are told', async () => {
   const service = await place.startService()
   const entries = rows(20_000, { deviceNo: 'a b', modelName: '' })
-  const { text } = await new Client(service).operate(importDeviceInventory, { entries })
+  const { text } = await new Client(service).operate('importDeviceInventory', { entries })
   const { code, data } = JSON.parse(text)
   expect(code).toBe(10001)
   expect(data.errors).toHaveLength(1000)
@@ -85,7 +82,7 @@ longTest('bodies in chunks of one byte take no more memory than others', async (
   expect(most - before).toBeLessThan(grownAtMostMegabytes)
   for (const socket of sockets) socket.destroy()
   await becomesTrue(areClosed)
-  expect((await new Client(service).call(getHealth, {})).status).toBe(200)
+  expect((await new Client(service).call('getHealth', {})).status).toBe(200)
   expect(await service.stop()).toBe(0)
 })
 
@@ -99,7 +96,7 @@ async function holdsNobodyUp<Answer extends { status: number }>(
   const asking = load(
     async () => {
       const began = performance.now()
-      await client.call(getHealth, {})
+      await client.call('getHealth', {})
       longest = Math.max(longest, performance.now() - began)
     },
     { pauseMs: 5 },

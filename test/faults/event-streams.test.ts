@@ -2,10 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { freezeApplication } from '../../src/applications/contract.ts'
 import { findProcess, signal } from '../../src/embedded/processes.ts'
-import { pageEvents, streamEvents } from '../../src/events/contract.ts'
-import { saveSite, saveSites } from '../../src/sites/contract.ts'
+import { streamEvents } from '../../src/events/contract.ts'
 import { Client } from '../kit/client.ts'
 import type { OwnDatabase } from '../kit/database.ts'
 import { EventReader } from '../kit/event-reader.ts'
@@ -36,13 +34,14 @@ async function read(client: Client, { token }: TestApplication): Promise<EventRe
 async function listed(client: Client, { token }: TestApplication): Promise<number[]> {
   const ids: number[] = []
   for (;;) {
-    const { list } = (await client.call(pageEvents, { afterId: ids.at(-1) ?? 0, pageSize: 100 }, { token })).data
+    const { list } = (await client.call('pageEvents', { afterId: ids.at(-1) ?? 0, pageSize: 100 }, { token })).data
     ids.push(...list.map(({ id }) => id))
     if (list.length < 100) return ids
   }
 }
 
-const change = (client: Client, { appId, token }: TestApplication) => client.call(saveSite, siteBody(appId), { token })
+const change = (client: Client, { appId, token }: TestApplication) =>
+  client.call('saveSite', siteBody(appId), { token })
 
 /** Writes this many hundreds of events of 10 kB. */
 async function changeMany(client: Client, { appId, token }: TestApplication, hundreds: number): Promise<void> {
@@ -51,7 +50,7 @@ async function changeMany(client: Client, { appId, token }: TestApplication, hun
   const sites = Array(100).fill(site)
   for (let count = 0; count < hundreds; count++) {
     const headers = { 'idempotency-key': crypto.randomUUID() }
-    const saved = await despiteLoad(() => client.call(saveSites, { appId, sites }, { token, headers }))
+    const saved = await despiteLoad(() => client.call('saveSites', { appId, sites }, { token, headers }))
     expect(saved.code).toBe(0)
   }
 }
@@ -219,7 +218,7 @@ describe('one process', () => {
 
     test('ends within 5 s after its access, without the last block', async () => {
       expect(await becomes(stalledReaders, () => streamsOf(client), 5_000)).toBe(stalledReaders)
-      await client.operate(freezeApplication, { appId: application.appId, reason: 'test' })
+      await client.operate('freezeApplication', { appId: application.appId, reason: 'test' })
       expect(await becomes(0, () => streamsOf(client), 5_000)).toBe(0)
       for (const socket of sockets.slice(0, 3)) {
         let last = ''

@@ -1,14 +1,3 @@
-import { createApplication, getApplication } from '../../src/applications/contract.ts'
-import { issueToken } from '../../src/applications/tokens/contract.ts'
-import { pageBillingRules, saveBillingRule } from '../../src/billing-rules/contract.ts'
-import { createDevice, getDevice, pageDevices, updateDevice } from '../../src/devices/contract.ts'
-import { unbindDevice } from '../../src/devices/ownership/contract.ts'
-import { reportDeviceState } from '../../src/devices/state/contract.ts'
-import { pageAudit, pageEvents } from '../../src/events/contract.ts'
-import { createSession } from '../../src/people/sessions/contract.ts'
-import { getMetrics, getReadiness } from '../../src/service/contract.ts'
-import { getOverview } from '../../src/service/overview/contract.ts'
-import { saveSite } from '../../src/sites/contract.ts'
 import type { Answer, Client } from '../kit/client.ts'
 import { deviceBody, siteBody, type TestApplication } from '../kit/records.ts'
 import type { Service } from '../kit/service.ts'
@@ -26,33 +15,33 @@ export async function everyOperation(
 ): Promise<Operations> {
   const device = deviceBody(appId)
   const { deviceNo } = device
-  await client.call(createDevice, device, { token })
+  await client.call('createDevice', device, { token })
   const text = () => String(Math.random())
   return {
     issueToken: () =>
-      client.call(issueToken, { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }),
-    createSession: () => client.call(createSession, { operatorKey }),
-    createDevice: () => client.call(createDevice, deviceBody(appId), { token }),
-    saveSite: () => client.call(saveSite, siteBody(appId), { token }),
-    reportDeviceState: () => client.call(reportDeviceState, { deviceNo, statusRemark: text() }, { token }),
-    updateDevice: () => client.call(updateDevice, { deviceNo, tag: text() }, { token }),
+      client.call('issueToken', { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }),
+    createSession: () => client.call('createSession', { operatorKey }),
+    createDevice: () => client.call('createDevice', deviceBody(appId), { token }),
+    saveSite: () => client.call('saveSite', siteBody(appId), { token }),
+    reportDeviceState: () => client.call('reportDeviceState', { deviceNo, statusRemark: text() }, { token }),
+    updateDevice: () => client.call('updateDevice', { deviceNo, tag: text() }, { token }),
     unbindDevice: async () => {
       const made = deviceBody(appId)
-      const created = await client.call(createDevice, made, { token })
-      return created.status === 200 ? client.call(unbindDevice, { deviceNo: made.deviceNo }, { token }) : created
+      const created = await client.call('createDevice', made, { token })
+      return created.status === 200 ? client.call('unbindDevice', { deviceNo: made.deviceNo }, { token }) : created
     },
-    getDevice: () => client.call(getDevice, { deviceNo }, { token }),
-    pageDevices: () => client.call(pageDevices, {}, { token }),
-    pageBillingRules: () => client.call(pageBillingRules, {}, { token }),
-    pageEvents: () => client.call(pageEvents, {}, { token }),
-    getApplication: () => client.operate(getApplication, { appId }),
+    getDevice: () => client.call('getDevice', { deviceNo }, { token }),
+    pageDevices: () => client.call('pageDevices', {}, { token }),
+    pageBillingRules: () => client.call('pageBillingRules', {}, { token }),
+    pageEvents: () => client.call('pageEvents', {}, { token }),
+    getApplication: () => client.operate('getApplication', { appId }),
     createApplication: () =>
-      client.operate(createApplication, { appName: 'test', thirdPartyConfig: { operatorName: 'Operator' } }),
-    saveBillingRule: () => client.call(saveBillingRule, { ruleName: text(), ruleType: 1, periods }, { token }),
-    pageAudit: () => client.operate(pageAudit, {}),
-    getOverview: () => client.operate(getOverview, {}),
-    getMetrics: () => client.operate(getMetrics, {}),
-    getReadiness: () => client.call(getReadiness, {}),
+      client.operate('createApplication', { appName: 'test', thirdPartyConfig: { operatorName: 'Operator' } }),
+    saveBillingRule: () => client.call('saveBillingRule', { ruleName: text(), ruleType: 1, periods }, { token }),
+    pageAudit: () => client.operate('pageAudit', {}),
+    getOverview: () => client.operate('getOverview', {}),
+    getMetrics: () => client.operate('getMetrics', {}),
+    getReadiness: () => client.call('getReadiness', {}),
   }
 }
 

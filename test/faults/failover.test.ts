@@ -1,5 +1,4 @@
 import { afterAll, expect, test } from 'bun:test'
-import { createDevice, pageDevices } from '../../src/devices/contract.ts'
 import { Client } from '../kit/client.ts'
 import { hasOldestPostgres } from '../kit/database.ts'
 import { deviceBody, newApplication, newSerial } from '../kit/records.ts'
@@ -90,7 +89,7 @@ test.skipIf(!hasOldestPostgres)(
     const client = new Client(service)
     const app = await newApplication(client)
     const [body, options] = [deviceBody(app.appId), { token: app.token, headers: { 'idempotency-key': newSerial() } }]
-    const create = () => client.call(createDevice, body, options)
+    const create = () => client.call('createDevice', body, options)
     const failedChecks = async () => {
       const { data } = (await (await fetch(`${service.url}/readyz`)).json()) as {
         data: { checks: { name: string; ok: boolean }[] }
@@ -101,7 +100,7 @@ test.skipIf(!hasOldestPostgres)(
     await standby.kill()
     expect((await create()).code).toBe(50003)
     expect(await failedChecks()).toEqual(['writable'])
-    expect((await client.call(pageDevices, {}, { token: app.token })).status).toBe(200)
+    expect((await client.call('pageDevices', {}, { token: app.token })).status).toBe(200)
     await standby.start()
     expect(await becomesTrue(async () => (await create()).status === 200, backWithinMs)).toBe(true)
     expect(await becomesTrue(async () => (await failedChecks()).length === 0, backWithinMs)).toBe(true)

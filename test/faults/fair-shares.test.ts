@@ -2,11 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import type { Sql } from 'postgres'
 import { measureShares, p95 } from '../../bench/fair-shares.ts'
-import { pageBillingRules } from '../../src/billing-rules/contract.ts'
 import { createExport, createImport } from '../../src/bulk/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
-import { pageAudit } from '../../src/events/contract.ts'
-import { getReadiness } from '../../src/service/contract.ts'
 import { pageSites } from '../../src/sites/contract.ts'
 import { Client } from '../kit/client.ts'
 import { type OwnDatabase, statisticsAreIn } from '../kit/database.ts'
@@ -53,7 +50,7 @@ test('an application reads twice at once, 128 more wait, and what nobody waits f
   const [app, other] = [await newApplication(client), await newApplication(client)]
   await database.run(async (sql) => {
     const release = await lockSites(sql)
-    const reads = Array.from({ length: 136 }, () => client.call(pageSites, {}, { token: app.token }))
+    const reads = Array.from({ length: 136 }, () => client.call('pageSites', {}, { token: app.token }))
     const refused: string[] = []
     for (const read of reads) {
       void read.then(({ status, code, headers }) => {
@@ -64,9 +61,9 @@ test('an application reads twice at once, 128 more wait, and what nobody waits f
     expect(refused).toEqual(refused.map(() => '429 10007 1'))
     expect(await becomesTrue(async () => (await readsUnderWay()) === 2), 'two are read').toBe(true)
     // Meanwhile other applications, operators and probes are still served.
-    expect((await client.call(pageBillingRules, {}, { token: other.token })).status).toBe(200)
-    expect((await client.operate(pageAudit, {})).status).toBe(200)
-    expect((await client.call(getReadiness, {})).status).toBe(200)
+    expect((await client.call('pageBillingRules', {}, { token: other.token })).status).toBe(200)
+    expect((await client.operate('pageAudit', {})).status).toBe(200)
+    expect((await client.call('getReadiness', {})).status).toBe(200)
     await release()
     expect((await Promise.all(reads)).filter(({ status }) => status === 200).length).toBe(130)
   })
@@ -78,12 +75,12 @@ test('an application reads twice at once, 128 more wait, and what nobody waits f
       for (const socket of sockets) socket.destroy()
       expect(await becomesTrue(async () => (await readsUnderWay()) === 0), `none of ${path}`).toBe(true)
     }
-    const others = client.call(pageSites, {}, { token: other.token })
+    const others = client.call('pageSites', {}, { token: other.token })
     expect(await becomesTrue(async () => (await readsUnderWay()) === 1), 'there is room').toBe(true)
     await release()
     expect((await others).status).toBe(200)
   })
-  expect((await client.call(pageSites, {}, { token: app.token })).status).toBe(200)
+  expect((await client.call('pageSites', {}, { token: app.token })).status).toBe(200)
   expect(await service.stop()).toBe(0)
 })
 
@@ -117,7 +114,7 @@ test('a service is not ready while it has all the requests that it takes under w
   const client = new Client(service)
   const app = await newApplication(client)
   const readiness = async () => {
-    const { status, data } = await client.call(getReadiness, {})
+    const { status, data } = await client.call('getReadiness', {})
     return { status, ready: data.ready, failed: data.checks.filter(({ ok }) => !ok).map(({ name }) => name) }
   }
   expect(await readiness()).toEqual({ status: 200, ready: true, failed: [] })
@@ -156,10 +153,10 @@ test('an application that sends files without an end takes no other’s place', 
   expect(new Set(answers)).toEqual(new Set(['HTTP/1.1 429']))
   const file = JSON.stringify(deviceBody(other.appId))
   const headers = { 'content-type': 'application/x-ndjson' }
-  const taken = await client.call(createImport, { kind: 'devices', file }, { token: other.token, headers })
+  const taken = await client.call('createImport', { kind: 'devices', file }, { token: other.token, headers })
   expect([taken.status, taken.code], taken.text).toEqual([200, 0])
   for (const socket of sockets) socket.destroy()
-  const again = () => client.call(createImport, { kind: 'devices', file: '' }, { token: app.token, headers })
+  const again = () => client.call('createImport', { kind: 'devices', file: '' }, { token: app.token, headers })
   expect(await becomesTrue(async () => (await again()).status !== 429), 'their places are free').toBe(true)
   expect(await service.stop()).toBe(0)
 })

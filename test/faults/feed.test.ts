@@ -1,11 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type postgres from 'postgres'
 import { drawEventIds, lockApplication, lowestEventId } from '../../src/database/application-lock.ts'
-import { createDevice, createDevices, updateDevice } from '../../src/devices/contract.ts'
-import { forceUnbindDevice } from '../../src/devices/ownership/contract.ts'
-import { reportDeviceState } from '../../src/devices/state/contract.ts'
-import { pageEvents } from '../../src/events/contract.ts'
-import { saveSite } from '../../src/sites/contract.ts'
 import { Client } from '../kit/client.ts'
 import type { OwnDatabase } from '../kit/database.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
@@ -49,7 +44,7 @@ interface Place {
 type Step = (client: Client, app: TestApplication, place: Place) => Promise<Page>
 
 async function readPage(client: Client, { token }: TestApplication, query: Record<string, string>): Promise<Page> {
-  const answer = await client.call(pageEvents, query, { token })
+  const answer = await client.call('pageEvents', query, { token })
   if (answer.status !== 200) throw new Error(answer.text)
   return answer.data
 }
@@ -107,13 +102,14 @@ async function write(client: Client, app: TestApplication): Promise<void> {
     const { status, text } = await sending
     if (status !== 200) throw new Error(text)
   }
-  await done(client.call(createDevice, deviceBody(appId, { deviceNo }), { token }))
+  await done(client.call('createDevice', deviceBody(appId, { deviceNo }), { token }))
   const kind = Math.floor(random() * 5)
-  if (kind === 0) await done(client.call(reportDeviceState, { deviceNo, onlineStatus: 1 }, { token }))
-  if (kind === 1) await done(client.call(updateDevice, { deviceNo, deviceName: 'changed' }, { token }))
-  if (kind === 2) await done(client.operate(forceUnbindDevice, { deviceNo, reason: 'test' }))
-  if (kind === 3) await done(client.call(saveSite, siteBody(appId), { token }))
-  if (kind === 4) await done(client.call(createDevices, { devices: [deviceBody(appId), deviceBody(appId)] }, { token }))
+  if (kind === 0) await done(client.call('reportDeviceState', { deviceNo, onlineStatus: 1 }, { token }))
+  if (kind === 1) await done(client.call('updateDevice', { deviceNo, deviceName: 'changed' }, { token }))
+  if (kind === 2) await done(client.operate('forceUnbindDevice', { deviceNo, reason: 'test' }))
+  if (kind === 3) await done(client.call('saveSite', siteBody(appId), { token }))
+  if (kind === 4)
+    await done(client.call('createDevices', { devices: [deviceBody(appId), deviceBody(appId)] }, { token }))
 }
 
 /**

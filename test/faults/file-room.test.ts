@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
-import { cancelImport, createImport, getImport, getImportResult, pageImports } from '../../src/bulk/contract.ts'
 import { deleteOldJobs } from '../../src/bulk/jobs/store.ts'
 import { Client, untilAdmitted } from '../kit/client.ts'
 import type { OwnDatabase } from '../kit/database.ts'
@@ -38,11 +37,11 @@ afterAll(async () => {
 const headers = { 'content-type': 'application/x-ndjson' }
 
 function send(by: Client, { token }: TestApplication, file: string, more: object = {}) {
-  return by.call(createImport, { kind: 'devices', dryRun: 'true', file, ...more }, { token, headers })
+  return by.call('createImport', { kind: 'devices', dryRun: 'true', file, ...more }, { token, headers })
 }
 
 async function ended(id: number) {
-  const told = async () => (await client.operate(getImport, { id })).data
+  const told = async () => (await client.operate('getImport', { id })).data
   expect(await becomesTrue(async () => (await told()).status > 2)).toBe(true)
   return told()
 }
@@ -77,7 +76,7 @@ test.skipIf(!hasDisk)('the last tenth of the disk of the embedded database is no
   expect((await send(own, application, row)).code).toBe(0)
   const { bavail, blocks, bsize } = statfsSync(disk)
   tool('fallocate', ['-l', String((bavail - Math.floor(blocks / 20)) * bsize), join(disk, 'rest')])
-  const idle = async () => (await own.operate(pageImports, { status: 3 })).data.total === 1
+  const idle = async () => (await own.operate('pageImports', { status: 3 })).data.total === 1
   expect(await becomesTrue(idle)).toBe(true)
   const { status, code, data } = await send(own, application, row)
   expect([status, code]).toEqual([429, 10007])
@@ -95,7 +94,7 @@ test('a refused row is kept in a few bytes, and its words are made when they are
   expect(await keptBytes(id)).toBeLessThan(rows * 60)
   const told = async (language: string) => {
     const asked = { token: application.token, headers: { 'accept-language': language } }
-    return (await client.call(getImportResult, { id }, asked)).text.trimEnd().split('\n')
+    return (await client.call('getImportResult', { id }, asked)).text.trimEnd().split('\n')
   }
   const [english, chinese] = [await told('en'), await told('zh')]
   expect([english.length, chinese.length]).toEqual([rows, rows])
@@ -128,7 +127,7 @@ test('what an application may keep is bounded, over all processes; others are no
   }
   expect((await send(client, other, file)).code).toBe(0)
   expect(
-    (await client.operate(createImport, { kind: 'inventory', dryRun: 'true', file: '{}' }, { headers })).code,
+    (await client.operate('createImport', { kind: 'inventory', dryRun: 'true', file: '{}' }, { headers })).code,
   ).toBe(0)
 })
 
@@ -148,7 +147,7 @@ test('a file that is larger than the room is refused while it is taken, and leav
 
 test('a file of the inventory has bounds too', async () => {
   const inventory = (file: string) =>
-    client.operate(createImport, { kind: 'inventory', dryRun: 'true', file }, { headers })
+    client.operate('createImport', { kind: 'inventory', dryRun: 'true', file }, { headers })
   // Tests before this one may still be giving back their storage.
   const { data } = await untilAdmitted(() => inventory('{}'))
   await ended(data.id)
@@ -161,7 +160,7 @@ test('a file of the inventory has bounds too', async () => {
 test('what is cancelled gives its room back', async () => {
   const application = await newApplication(client)
   const { id } = (await send(client, application, '{}\n'.repeat(30_000))).data
-  await client.call(cancelImport, { id }, { token: application.token })
+  await client.call('cancelImport', { id }, { token: application.token })
   const before = await keptBytes(id)
   while ((await database.run((sql) => deleteOldJobs(sql, 100))) > 0);
   expect(await keptBytes(id)).toBeLessThan(before)

@@ -1,12 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
 import type postgres from 'postgres'
-import { freezeApplication, unfreezeApplication, updateApplication } from '../../src/applications/contract.ts'
-import { createDevice } from '../../src/devices/contract.ts'
-import { forceUnbindDevice, transferDevice } from '../../src/devices/ownership/contract.ts'
-import { removePlacement, savePlacement } from '../../src/devices/placement/contract.ts'
-import { reportDeviceState } from '../../src/devices/state/contract.ts'
-import { getMetrics } from '../../src/service/contract.ts'
-import { saveSite, updateSite } from '../../src/sites/contract.ts'
 import { Client } from '../kit/client.ts'
 import { deviceBody, newApplication, siteBody, type TestApplication } from '../kit/records.ts'
 import type { Service } from '../kit/service.ts'
@@ -32,7 +25,7 @@ interface Sample {
 const unescaped = (text: string) => text.replace(/\\(.)/g, (_, sign) => (sign === 'n' ? '\n' : sign))
 
 async function samplesOf(of = client): Promise<Sample[]> {
-  const { text } = await of.operate(getMetrics, {})
+  const { text } = await of.operate('getMetrics', {})
   return [...text.matchAll(/^(\w+)(?:\{(.*)\})? (\S+)$/gm)].map(([, name = '', labels = '', value]) => ({
     name,
     labels: Object.fromEntries(
@@ -74,14 +67,14 @@ function ofApplication(samples: readonly Sample[], name: string, { appId }: { ap
 }
 
 const newDevice = async ({ appId, token }: TestApplication, members = {}) =>
-  (await client.call(createDevice, deviceBody(appId, members), { token })).data.deviceNo
+  (await client.call('createDevice', deviceBody(appId, members), { token })).data.deviceNo
 const newSite = async ({ appId, token }: TestApplication, siteName: string) =>
-  (await client.call(saveSite, siteBody(appId, { siteName, cityName: '杭州市' }), { token })).data.id
+  (await client.call('saveSite', siteBody(appId, { siteName, cityName: '杭州市' }), { token })).data.id
 async function report({ token }: TestApplication, deviceNo: string, state: Record<string, unknown> = {}) {
-  expect((await client.call(reportDeviceState, { deviceNo, ...state }, { token })).code).toBe(0)
+  expect((await client.call('reportDeviceState', { deviceNo, ...state }, { token })).code).toBe(0)
 }
 async function stand({ appId, token }: TestApplication, deviceNo: string, siteId: number, laneType: number) {
-  expect((await client.call(savePlacement, { appId, deviceNo, siteId, laneType }, { token })).code).toBe(0)
+  expect((await client.call('savePlacement', { appId, deviceNo, siteId, laneType }, { token })).code).toBe(0)
 }
 
 const online = { onlineStatus: 1 }
@@ -107,10 +100,10 @@ test.concurrent('devices are online, offline or faulty once they have reported; 
 
   // Transferred, it is what it was; unbound, it is nothing.
   const next = await newApplication(client)
-  expect((await client.operate(transferDevice, { deviceNo: gone, targetAppId: next.appId, reason: 'sold' })).code).toBe(
-    0,
-  )
-  expect((await client.operate(forceUnbindDevice, { deviceNo: broken, reason: 'gone' })).code).toBe(0)
+  expect(
+    (await client.operate('transferDevice', { deviceNo: gone, targetAppId: next.appId, reason: 'sold' })).code,
+  ).toBe(0)
+  expect((await client.operate('forceUnbindDevice', { deviceNo: broken, reason: 'gone' })).code).toBe(0)
   await report(app, never, offline)
   const later = await counted(new Client(other))
   expect(devices(later)).toEqual({ online: 1, offline: 2, faulty: 0 })
@@ -193,7 +186,7 @@ test.concurrent('a site is unreachable when its entrances, or its exits, have re
   for (const seconds of Object.values(first.seconds)) expect(seconds).toBeLessThan(60)
 
   // Its last device that was online is taken away: it is unreachable since then, and not for the day of the other.
-  expect((await client.call(removePlacement, { deviceNo: last }, { token: app.token })).code).toBe(0)
+  expect((await client.call('removePlacement', { deviceNo: last }, { token: app.token })).code).toBe(0)
   const second = await unreachable(new Client(other))
   expect(second.seconds['thinned out']).toBeLessThan(60)
   // The seconds go on, also when another device that is offline comes to the site.
@@ -224,9 +217,9 @@ test.concurrent('a renamed application or site ends its series, frozen applicati
     device_no: deviceNo,
     device_name: 'Gate "1"',
   })
-  expect((await client.operate(updateApplication, { appId: app.appId, appName: 'Renamed' })).code).toBe(0)
+  expect((await client.operate('updateApplication', { appId: app.appId, appName: 'Renamed' })).code).toBe(0)
   const { data } = await client.call(
-    updateSite,
+    'updateSite',
     { id: siteId, appId: app.appId, siteName: 'South' },
     { token: app.token },
   )
@@ -239,9 +232,9 @@ test.concurrent('a renamed application or site ends its series, frozen applicati
     'South',
   ])
 
-  expect((await client.operate(freezeApplication, { appId: app.appId, reason: 'unpaid' })).code).toBe(0)
+  expect((await client.operate('freezeApplication', { appId: app.appId, reason: 'unpaid' })).code).toBe(0)
   expect(await shown()).toEqual([])
-  expect((await client.operate(unfreezeApplication, { appId: app.appId })).code).toBe(0)
+  expect((await client.operate('unfreezeApplication', { appId: app.appId })).code).toBe(0)
   expect(await shown()).toHaveLength(first.length)
 }, 120_000)
 

@@ -1,13 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { freezeApplication, rotateApplicationSecret, unfreezeApplication } from '../../src/applications/contract.ts'
-import { revokeToken } from '../../src/applications/tokens/contract.ts'
-import { pageBillingRules, saveBillingRule } from '../../src/billing-rules/contract.ts'
-import { createImport, getImport } from '../../src/bulk/contract.ts'
+import { saveBillingRule } from '../../src/billing-rules/contract.ts'
+import { createImport } from '../../src/bulk/contract.ts'
 import { lockApplication } from '../../src/database/application-lock.ts'
 import { createDevice, createDevices, updateDevice } from '../../src/devices/contract.ts'
 import { unbindDevice } from '../../src/devices/ownership/contract.ts'
 import { reportDeviceState, reportDeviceStates } from '../../src/devices/state/contract.ts'
-import { pageSites, saveSite, saveSites, updateSite } from '../../src/sites/contract.ts'
+import { saveSite, saveSites, updateSite } from '../../src/sites/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
 import { type Answer, Client, rememberedMs } from '../kit/client.ts'
 import type { OwnDatabase } from '../kit/database.ts'
@@ -44,19 +42,20 @@ const changes: Change[] = [
     what: 'a freeze',
     refused: 10005,
     isOrdered: true,
-    change: ({ appId }) => a.operate(freezeApplication, { appId, reason: 'test' }),
+    change: ({ appId }) => a.operate('freezeApplication', { appId, reason: 'test' }),
   },
   {
     what: 'a rotation',
     refused: 10002,
     isOrdered: true,
-    change: ({ appId }) => a.operate(rotateApplicationSecret, { appId }),
+    change: ({ appId }) => a.operate('rotateApplicationSecret', { appId }),
   },
   {
     what: 'a revocation',
     refused: 10002,
     isOrdered: false,
-    change: ({ appId, appSecret, token }) => a.call(revokeToken, { client_id: appId, client_secret: appSecret, token }),
+    change: ({ appId, appSecret, token }) =>
+      a.call('revokeToken', { client_id: appId, client_secret: appSecret, token }),
   },
 ]
 
@@ -171,7 +170,7 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, change }) => 
       sites: [1, 2].map(() => ({ ...siteBody(''), appId: undefined, siteName })),
     }))
     const send = (key: string, body = bodies[0], by: Client = a, as = token) =>
-      by.call(saveSites, body, { token: as, headers: { 'idempotency-key': key } })
+      by.call('saveSites', body, { token: as, headers: { 'idempotency-key': key } })
     const claims = () => database.run((sql) => sql`select from idempotency_key where app_id = ${appId}`)
     const { changed, lone, first, second } = await holdingLock(
       appId,
@@ -196,7 +195,7 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, change }) => 
     expect((await first).code).toBe(refused)
     const carriedOn = await second
     expect(carriedOn.data?.results.map(({ code }) => code)).toEqual([0, 0])
-    if (refused === 10005) expect((await a.operate(unfreezeApplication, { appId })).code).toBe(0)
+    if (refused === 10005) expect((await a.operate('unfreezeApplication', { appId })).code).toBe(0)
     const corrected = await send('lone', bodies[1], a, a.operatorKey)
     expect(corrected.data?.results.map(({ code }) => code)).toEqual([0, 0])
     expect((await send('shared', bodies[0], a, a.operatorKey)).text).toBe(carriedOn.text)
@@ -206,7 +205,7 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, change }) => 
   test('what is read is not told to a request that waited meanwhile', async () => {
     const app = await newApplication(a)
     const { appId, token } = app
-    const read = () => Promise.all([a, b].map((client) => client.call(pageSites, { appId }, { token })))
+    const read = () => Promise.all([a, b].map((client) => client.call('pageSites', { appId }, { token })))
     expect((await read()).map(({ code }) => code)).toEqual([0, 0])
     const sent = await database.run((sql) =>
       sql.begin(async (tx) => {
@@ -216,7 +215,7 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, change }) => 
         expect((await change(app)).code).toBe(0)
         // Both processes know of it.
         const others = () =>
-          Promise.all([a, b].map(async (client) => (await client.call(pageBillingRules, { appId }, { token })).code))
+          Promise.all([a, b].map(async (client) => (await client.call('pageBillingRules', { appId }, { token })).code))
         expect(await becomes([refused, refused], others)).toEqual([refused, refused])
         return { answers: sent }
       }),
@@ -239,7 +238,7 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, change }) => 
     }))
     const send = async (index: number) => {
       const headers = { 'idempotency-key': `batch-${index}` }
-      return (index % 2 === 0 ? a : b).call(createDevices, bodies[index], { token, headers })
+      return (index % 2 === 0 ? a : b).call('createDevices', bodies[index], { token, headers })
     }
     const sent = bodies.map((_, index) => send(index))
     expect(await becomesTrue(async () => (await count()) > 200)).toBe(true)
@@ -263,8 +262,8 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, change }) => 
     if (refused !== 10005) return
     // The stored response for the key has no outcome for rows that were not decided, so repeating the request creates
     // them.
-    expect((await a.operate(unfreezeApplication, { appId })).code).toBe(0)
-    expect(await becomesTrue(async () => (await b.call(pageSites, { appId }, { token })).code === 0, 1000)).toBe(true)
+    expect((await a.operate('unfreezeApplication', { appId })).code).toBe(0)
+    expect(await becomesTrue(async () => (await b.call('pageSites', { appId }, { token })).code === 0, 1000)).toBe(true)
     for (const index of [0, 1]) {
       const { data } = await send(index)
       expect(data.results.map((row) => row.code)).toEqual(Array(1000).fill(0))
@@ -279,10 +278,10 @@ test.skipIf(atScale(true, false))(
     const client = new Client(service)
     const app = await newApplication(a)
     const { appId, appSecret, token } = app
-    const read = () => client.call(pageSites, { appId }, { token })
+    const read = () => client.call('pageSites', { appId }, { token })
     expect((await read()).code).toBe(0)
     const still = standStill((name) => service.process.kill(name), 200_000)
-    expect((await a.call(revokeToken, { client_id: appId, client_secret: appSecret, token })).code).toBe(0)
+    expect((await a.call('revokeToken', { client_id: appId, client_secret: appSecret, token })).code).toBe(0)
     await still
     // Connections may have ended meanwhile, which gives 50003.
     expect(await staysTrue(async () => [10002, 50003].includes((await read()).code), rememberedMs)).toBe(true)
@@ -302,13 +301,13 @@ test('an import is refused after the revocation of its token, also when that wou
       body: devices.join('\n'),
     })
     const { data } = (await sent.json()) as { data: { id: number } }
-    expect((await a.call(revokeToken, { client_id: appId, client_secret: appSecret, token })).status).toBe(200)
+    expect((await a.call('revokeToken', { client_id: appId, client_secret: appSecret, token })).status).toBe(200)
     await database.run(
       (sql) => sql`update import set token_until = token_until - interval '1 day' where id = ${data.id}`,
     )
     return data.id
   })
-  const told = async () => (await a.operate(getImport, { id })).data
+  const told = async () => (await a.operate('getImport', { id })).data
   expect(await becomesTrue(async () => (await told()).status === 4)).toBe(true)
   expect(await told()).toMatchObject({ created: 0, error: expect.stringContaining('10002 tokenInvalid') })
 })

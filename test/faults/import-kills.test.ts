@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type ActRecord, createAct, getAct, getActResult } from '../../src/bulk/acts/contract.ts'
-import { createImport, getImport, getImportResult, type ImportRecord } from '../../src/bulk/contract.ts'
-import { createDevice, updateDevice } from '../../src/devices/contract.ts'
+import type { ActRecord } from '../../src/bulk/acts/contract.ts'
+import type { ImportRecord } from '../../src/bulk/contract.ts'
 import { forecourt } from '../cli/support.ts'
 import { Client } from '../kit/client.ts'
 import type { OwnDatabase } from '../kit/database.ts'
@@ -50,10 +49,10 @@ async function sendTo(
     kind === 'sites' ? siteBody('', { siteName: `site ${row}` }) : deviceBody('', { deviceNo: newSerial('KILL') }),
   )
   const file = linesOf(rows.flatMap((row, index) => (index % 10 === 0 ? [row, row] : [row])))
-  return (await victim.call(createImport, { kind, file }, { token, headers })).data.id
+  return (await victim.call('createImport', { kind, file }, { token, headers })).data.id
 }
 
-const told = async (id: number): Promise<ImportRecord> => (await survivor.operate(getImport, { id })).data
+const told = async (id: number): Promise<ImportRecord> => (await survivor.operate('getImport', { id })).data
 
 /** The number of an application's rows in each table. */
 function countsOf(appId: string) {
@@ -72,7 +71,7 @@ test('a dry run that waits for a lock for longer than its lease keeps its job, a
   const rows = Array.from({ length: 2_000 }, () => deviceBody('', { deviceNo: newSerial('LEASE') }))
   const file = linesOf([...rows, { ...rows[0], deviceName: 'Another name' }])
   const asked = { token: app.token, headers }
-  const id = (await survivor.call(createImport, { kind: 'devices', dryRun: 'true', file }, asked)).data.id
+  const id = (await survivor.call('createImport', { kind: 'devices', dryRun: 'true', file }, asked)).data.id
   await becomesTrue(async () => (await told(id)).created > 0)
   // Shorter than a statement may take, and longer than the lease of 6 s.
   const lock = database.run((sql) =>
@@ -123,7 +122,7 @@ test(`imports whose process is killed or stands still, ${rounds} times, take eff
       [ids[0], siteRows + twice.sites],
       [ids[1], deviceRows + twice.devices],
     ] as const) {
-      const { text } = await survivor.operate(getImportResult, { id })
+      const { text } = await survivor.operate('getImportResult', { id })
       const lines = text
         .trimEnd()
         .split('\n')
@@ -139,14 +138,14 @@ test(`imports whose process is killed or stands still, ${rounds} times, take eff
 async function upsertBy(victim: Client, { token }: TestApplication, serials: readonly string[], name: string) {
   const rows = serials.map((deviceNo, row) => ({ deviceNo, ...(row % 2 === 0 && { deviceName: name }) }))
   const input = { kind: 'devices', mode: 'upsert', file: linesOf(rows) } as const
-  return (await victim.call(createImport, input, { token, headers })).data.id
+  return (await victim.call('createImport', input, { token, headers })).data.id
 }
 
 test('an import that updates and whose process is killed has each row’s effect and outcome, or neither', async () => {
   const app = await newApplication(survivor)
   const serials = Array.from({ length: deviceRows }, () => newSerial('UPSERT'))
   const file = linesOf(serials.map((deviceNo) => deviceBody('', { deviceNo, deviceName: 'old' })))
-  const made = await survivor.call(createImport, { kind: 'devices', file }, { token: app.token, headers })
+  const made = await survivor.call('createImport', { kind: 'devices', file }, { token: app.token, headers })
   await becomesTrue(async () => (await told(made.data.id)).status === 3)
   let struckInMiddle = 0
   for (let round = 0; round < rounds || (struckInMiddle === 0 && round < rounds + 5); round++) {
@@ -191,7 +190,7 @@ test('an import that fails tells where and why, and of the database’s words no
   expect(failed).toMatchObject({ status: 4, created: 500, failure })
   expect(`${stdout}${stderr}`).not.toContain('13812345678')
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(error) })
-  expect((await survivor.call(getImport, { id }, { token })).data.error).toBe(error)
+  expect((await survivor.call('getImport', { id }, { token })).data.error).toBe(error)
 
   await database.run((sql) => sql`drop trigger refuse on device`)
   const again = await forecourt(args, settings, linesOf(rows))
@@ -202,12 +201,12 @@ test('an import that fails tells where and why, and of the database’s words no
 async function fill({ token }: TestApplication, count: number): Promise<string[]> {
   const serials = Array.from({ length: count }, () => newSerial('KILL'))
   const file = linesOf(serials.map((deviceNo) => deviceBody('', { deviceNo })))
-  const { id } = (await survivor.call(createImport, { kind: 'devices', file }, { token, headers })).data
+  const { id } = (await survivor.call('createImport', { kind: 'devices', file }, { token, headers })).data
   await becomesTrue(async () => (await told(id)).status === 3, 120_000)
   return serials
 }
 
-const actOf = async (id: number): Promise<ActRecord> => (await survivor.operate(getAct, { id })).data
+const actOf = async (id: number): Promise<ActRecord> => (await survivor.operate('getAct', { id })).data
 
 /** How often each device is in the application's events of a type. */
 function eventsOf(appId: string, type: string): Promise<string[]> {
@@ -218,7 +217,7 @@ function eventsOf(appId: string, type: string): Promise<string[]> {
 }
 
 const devicesIn = async (id: number): Promise<string[]> =>
-  (await survivor.operate(getActResult, { id })).text
+  (await survivor.operate('getActResult', { id })).text
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line).deviceNo)
@@ -240,8 +239,8 @@ longTest(
       const [ofUpdate, ofTransfer] = [await fill(updated, actRows), await fill(from, actRows)]
       const all = { kind: 'devices', filter: { all: true }, expectedRows: actRows }
       const begun = await Promise.all([
-        client.call(createAct, { ...all, act: 'update', set: { tag: 'struck' } }, updated),
-        client.operate(createAct, {
+        client.call('createAct', { ...all, act: 'update', set: { tag: 'struck' } }, updated),
+        client.operate('createAct', {
           ...all,
           appId: from.appId,
           act: 'transfer',
@@ -282,10 +281,10 @@ test('a row that no longer matches when an act comes to it is in no count', asyn
   const app = await newApplication(survivor)
   const serials = await fill(app, atScale(700, 1_200))
   const filter = { tag: deviceBody('').tag }
-  const { data: begun } = await survivor.call(createAct, { kind: 'devices', act: 'unbind', filter }, app)
+  const { data: begun } = await survivor.call('createAct', { kind: 'devices', act: 'unbind', filter }, app)
   const id = begun.id as number
   // The device that the act reaches last: the oldest one.
-  const changed = await survivor.call(updateDevice, { deviceNo: serials[0], tag: 'kept' }, app)
+  const changed = await survivor.call('updateDevice', { deviceNo: serials[0], tag: 'kept' }, app)
   await becomesTrue(async () => (await actOf(id)).status === 3, 120_000)
   const { rows: matched, done } = await actOf(id)
   expect(matched).toBe(serials.length)
@@ -301,7 +300,7 @@ longTest(
     let isOver = false
     let made = 0
     const creating = [app, await newApplication(survivor)].map(async ({ appId, token }) => {
-      const created = () => elsewhere.call(createDevice, deviceBody(appId), { token })
+      const created = () => elsewhere.call('createDevice', deviceBody(appId), { token })
       for (; !isOver; made++) if ((await created()).code !== 0) throw new Error('a device was refused')
     })
     // Even on a fast machine, this many rows take longer than a portion should take while others write.

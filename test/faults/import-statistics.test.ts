@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { createImport, getImport } from '../../src/bulk/contract.ts'
 import { Client } from '../kit/client.ts'
 import type { OwnDatabase } from '../kit/database.ts'
 import { deviceBody, newApplication, siteBody, type TestApplication } from '../kit/records.ts'
@@ -32,10 +31,10 @@ async function rates({ token }: TestApplication, kind: 'sites' | 'devices', rowO
     const rows = Array.from({ length: count / 2 }, (_, row) => JSON.stringify(rowOf(half * count + row)))
     const headers = { 'content-type': 'application/x-ndjson' }
     const began = performance.now()
-    const { id } = (await client.call(createImport, { kind, file: rows.join('\n') }, { token, headers })).data
-    const isDone = async () => (await client.call(getImport, { id }, { token })).data.status > 2
+    const { id } = (await client.call('createImport', { kind, file: rows.join('\n') }, { token, headers })).data
+    const isDone = async () => (await client.call('getImport', { id }, { token })).data.status > 2
     expect(await becomesTrue(isDone, 300_000)).toBe(true)
-    expect((await client.call(getImport, { id }, { token })).data).toMatchObject({ created: rows.length, refused: 0 })
+    expect((await client.call('getImport', { id }, { token })).data).toMatchObject({ created: rows.length, refused: 0 })
     rates.push(rows.length / ((performance.now() - began) / 1000))
   }
   tell(`${kind}: ${rates.map((rate) => rate.toFixed(0)).join(', then ')} rows a second`)

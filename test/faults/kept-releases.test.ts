@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createDevice } from '../../src/devices/contract.ts'
 import { forecourt } from '../cli/support.ts'
 import { compareKept, keepRelease, keptBackup } from '../kept-release.ts'
 import { Client } from '../kit/client.ts'
@@ -37,6 +36,6 @@ test.each([ofThisVersion, ...released])('%s restores, and tells what it told', a
   expect(tells).toMatchObject(told as object)
   const client = new Client(service)
   const app = await newApplication(client)
-  expect((await client.operate(createDevice, deviceBody(app.appId, { deviceNo: 'KEPT-1' }))).code).toBe(20013)
-  expect((await client.operate(createDevice, deviceBody(app.appId, { deviceNo: 'KEPT-3' }))).code).toBe(0)
+  expect((await client.operate('createDevice', deviceBody(app.appId, { deviceNo: 'KEPT-1' }))).code).toBe(20013)
+  expect((await client.operate('createDevice', deviceBody(app.appId, { deviceNo: 'KEPT-3' }))).code).toBe(0)
 })

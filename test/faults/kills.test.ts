@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { findProcess } from '../../src/embedded/processes.ts'
-import { getReadiness } from '../../src/service/contract.ts'
 import { Client } from '../kit/client.ts'
 import { type Connection, embeddedConnection, postmasterPid, withSql } from '../kit/database.ts'
 import { onDisk } from '../kit/folders.ts'
@@ -168,7 +167,7 @@ test(`killing the database under a live server ${kills} times is told as 503, an
   const answered: number[] = []
   const probe = async () => {
     const began = performance.now()
-    const readiness = await client.call(getReadiness, {})
+    const readiness = await client.call('getReadiness', {})
     probes.push(performance.now() - began)
     return readiness
   }

@@ -1,10 +1,6 @@
 import { afterAll, expect } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { cancelImport, createImport, getImport, getImportResult } from '../../src/bulk/contract.ts'
-import { createDevice, createDevices } from '../../src/devices/contract.ts'
-import { importDeviceInventory } from '../../src/devices/inventory/contract.ts'
-import { saveDeviceModel } from '../../src/devices/models/contract.ts'
 import { Client } from '../kit/client.ts'
 import { onDisk } from '../kit/folders.ts'
 import { heldAtMostMs, heldMs, watchedEnvironment } from '../kit/held-loop.ts'
@@ -88,7 +84,7 @@ longTest(
     const others = [
       beside(
         'creates',
-        async () => (await client.call(createDevice, deviceBody(other.appId), { token: other.token })).status,
+        async () => (await client.call('createDevice', deviceBody(other.appId), { token: other.token })).status,
       ),
       beside('probes', async () => (await fetch(`${service.url}/healthz`)).status),
     ]
@@ -102,17 +98,17 @@ longTest(
       await heldMs(service)
       // The service may end the upload of a file that it refuses.
       const sent = await client
-        .call(createImport, { kind: 'devices', file }, { ...ask, headers })
+        .call('createImport', { kind: 'devices', file }, { ...ask, headers })
         .catch(() => ({ status: undefined, data: undefined }))
       const taking = await heldMs(service)
       if (sent.status !== 200 || sent.data === undefined) return [taking, 0, sent.status]
       const { id } = sent.data
       for (let hasEnded = false; !hasEnded; ) {
-        const { status, refused } = (await client.call(getImport, { id }, ask)).data
+        const { status, refused } = (await client.call('getImport', { id }, ask)).data
         hasEnded = status > 2
-        if (!hasEnded && refused > workedOff) await client.call(cancelImport, { id }, ask)
+        if (!hasEnded && refused > workedOff) await client.call('cancelImport', { id }, ask)
       }
-      expect((await client.call(getImportResult, { id }, ask)).status).toBe(200)
+      expect((await client.call('getImportResult', { id }, ask)).status).toBe(200)
       return [taking, await heldMs(service), sent.status]
     }
     for (const [what, type, make] of bombs) {
@@ -157,31 +153,31 @@ longTest(
     const client = new Client(service)
     const { appId, token } = await newApplication(client)
     const model = { serialPrefix: 'L', modelName: 'Barrier', deviceType: 'barrier', deviceTypeName: 'Barrier' }
-    expect((await client.operate(saveDeviceModel, model)).text).toContain('"code":0')
+    expect((await client.operate('saveDeviceModel', model)).text).toContain('"code":0')
 
     const bodies = Array.from({ length: 15 }, (_, at) => JSON.stringify({ entries: entries(`L${at}-`) }))
     expect(bodies[0]?.length).toBeGreaterThan(7_000_000)
     const faulty = JSON.stringify({ entries: entries('L f').map((entry) => ({ ...entry, modelName: '' })) })
     const devices = Array.from({ length: 1000 }, () => ({ ...deviceBody(appId), detailAddress: '路'.repeat(100) }))
     const batch = JSON.stringify({ appId, devices: devices.map((row) => ({ ...row, more: 'x'.repeat(3000) })) })
-    const import15 = () => Promise.all(bodies.map((body) => client.operate(importDeviceInventory, body)))
+    const import15 = () => Promise.all(bodies.map((body) => client.operate('importDeviceInventory', body)))
     // This text is not JSON and is refused early, so only the time that the runtime needs to receive bodies is
     // measured.
     const noJson = 'x'.repeat(7_600_000)
-    const receive15 = () => Promise.all(bodies.map(() => client.operate(importDeviceInventory, noJson)))
+    const receive15 = () => Promise.all(bodies.map(() => client.operate('importDeviceInventory', noJson)))
     const again = 15
     const works: [what: string, work: () => Promise<{ status: number }[]>, status: number][] = [
       ['fifteen to receive', receive15, 400],
       ['fifteen to receive again', receive15, 400],
-      ['one import', async () => [await client.operate(importDeviceInventory, bodies[0])], 200],
+      ['one import', async () => [await client.operate('importDeviceInventory', bodies[0])], 200],
       ['fifteen imports', import15, 200],
       [
         `${again} of them again`,
-        () => Promise.all(bodies.slice(0, again).map((body) => client.operate(importDeviceInventory, body))),
+        () => Promise.all(bodies.slice(0, again).map((body) => client.operate('importDeviceInventory', body))),
         200,
       ],
-      ['a faulty import', async () => [await client.operate(importDeviceInventory, faulty)], 400],
-      ['a batch of 1,000 devices', async () => [await client.call(createDevices, batch, { token })], 200],
+      ['a faulty import', async () => [await client.operate('importDeviceInventory', faulty)], 400],
+      ['a batch of 1,000 devices', async () => [await client.call('createDevices', batch, { token })], 200],
     ]
     // Once to warm up: a runtime compiles what runs often.
     for (const at of [0, 2]) await works[at]?.[1]()
@@ -236,7 +232,7 @@ longTest(
         controller.enqueue(value)
       },
     })
-    const taken = await client.operate(createImport, { appId, kind: 'devices', dryRun: 'true', file })
+    const taken = await client.operate('createImport', { appId, kind: 'devices', dryRun: 'true', file })
     expect([taken.code, taken.data.bytes]).toEqual([0, bytes])
     expect(bytes).toBeGreaterThan(1e9)
     const peak =

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { getDeviceHistory } from '../../src/devices/ownership/contract.ts'
-import { saveSites } from '../../src/sites/contract.ts'
 import { Client } from '../kit/client.ts'
 import { fakeClock, libfaketime } from '../kit/clock.ts'
 import type { OwnDatabase } from '../kit/database.ts'
@@ -77,7 +75,7 @@ async function beginOn(url: string): Promise<{ processes: Processes; recorder: D
     Array.from({ length: 3 }, async () => {
       const app = await newApplication(client)
       const sites = Array.from({ length: atScale(60, 600) }, () => ({ ...siteBody(''), appId: undefined }))
-      const { data } = await client.call(saveSites, { sites }, app)
+      const { data } = await client.call('saveSites', { sites }, app)
       return { ...app, sites: data.results.map((row) => (row.data as { id: number }).id) }
     }),
   )
@@ -117,7 +115,7 @@ async function expectAnOrder(recorder: DeviceRecorder, client: Client): Promise<
   const often = ['create 0', 'create 20013', 'unbind 0', 'transfer 0', 'detail 0', 'place 0']
   expectOrders(devices, recorder, often, 10)
   for (const deviceNo of recorder.histories.keys()) {
-    const { data } = await client.operate(getDeviceHistory, { deviceNo })
+    const { data } = await client.operate('getDeviceHistory', { deviceNo })
     // Newest first, and no binding begins before the older one has ended.
     const moments = (data?.list ?? []).flatMap(({ boundAt, unboundAt }) => [unboundAt ?? '9999', boundAt])
     expect(moments, `seed ${seed}`).toEqual(moments.toSorted().reverse())

@@ -1,10 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createApplication, freezeApplication, rotateApplicationSecret } from '../../src/applications/contract.ts'
-import { saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
-import { issueToken, revokeToken } from '../../src/applications/tokens/contract.ts'
-import { createDevice } from '../../src/devices/contract.ts'
+import { issueToken } from '../../src/applications/tokens/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { Client } from '../kit/client.ts'
 import { embeddedConnection, postmasterPid, withSql } from '../kit/database.ts'
@@ -48,13 +45,13 @@ test('the logs of a busy and troubled run hold request ids, and no secret, token
 
   async function life(index: number): Promise<void> {
     const created = await noted(
-      client.operate(createApplication, { appName: `app ${index}`, thirdPartyConfig: config }),
+      client.operate('createApplication', { appName: `app ${index}`, thirdPartyConfig: config }),
     )
     const { appId, appSecret, thirdPartyConfig } = created.data
     remember('an application’s secret', appSecret)
     remember('a callback secret', thirdPartyConfig?.callbackSecret)
     const credentials = { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }
-    const { data } = await noted(client.call(issueToken, credentials))
+    const { data } = await noted(client.call('issueToken', credentials))
     const token = data.accessToken
     remember('an access token', token)
     const basic = Buffer.from(`${appId}:${appSecret}`).toString('base64')
@@ -69,17 +66,17 @@ test('the logs of a busy and troubled run hold request ids, and no secret, token
     remember('a token by Basic', (byForm as typeof byForm & { access_token: string }).access_token)
     const wrong = newSerial('wrong-secret')
     remember('a wrong secret', wrong)
-    await noted(client.call(issueToken, { ...credentials, client_secret: wrong }))
-    await noted(client.call(saveThirdPartyConfig, { appId, ...config }, { token }))
+    await noted(client.call('issueToken', { ...credentials, client_secret: wrong }))
+    await noted(client.call('saveThirdPartyConfig', { appId, ...config }, { token }))
     const site = siteBody(appId, { contactsPhone: phones[0], customerServicePhone: phones[1] })
     const keyed = { 'idempotency-key': newSerial('key'), 'x-request-id': newSerial('request') }
     await Promise.all([
-      noted(client.call(saveSite, site, { token, headers: keyed })),
-      noted(client.call(saveSite, { ...site, siteName: 'poison' }, { token })),
-      noted(client.call(saveSite, { ...site, businessStartTime: 'late' }, { token })),
-      noted(client.call(saveSite, `{"contactsPhone":"${phones[0]}"`, { token })),
-      noted(client.call(createDevice, deviceBody(appId), { token })),
-      noted(client.call(createDevice, deviceBody(appId, { tag: phones[0], deviceName: '' }), { token })),
+      noted(client.call('saveSite', site, { token, headers: keyed })),
+      noted(client.call('saveSite', { ...site, siteName: 'poison' }, { token })),
+      noted(client.call('saveSite', { ...site, businessStartTime: 'late' }, { token })),
+      noted(client.call('saveSite', `{"contactsPhone":"${phones[0]}"`, { token })),
+      noted(client.call('createDevice', deviceBody(appId), { token })),
+      noted(client.call('createDevice', deviceBody(appId, { tag: phones[0], deviceName: '' }), { token })),
       noted(
         client.send(`/no/such/path?token=${token}&phone=${phones[0]}`, {
           headers: { authorization: `Bearer ${token}` },
@@ -87,20 +84,20 @@ test('the logs of a busy and troubled run hold request ids, and no secret, token
       ),
       noted(client.send(`${saveSite.path}?access_token=${token}`, { headers: { authorization: `Bearer x${token}` } })),
     ])
-    const rotated = await noted(client.operate(rotateApplicationSecret, { appId }))
+    const rotated = await noted(client.operate('rotateApplicationSecret', { appId }))
     remember('a rotated secret', rotated.data.appSecret)
-    await noted(client.call(revokeToken, { client_id: appId, client_secret: rotated.data.appSecret, token }))
-    await noted(client.operate(freezeApplication, { appId, reason: 'test' }))
+    await noted(client.call('revokeToken', { client_id: appId, client_secret: rotated.data.appSecret, token }))
+    await noted(client.operate('freezeApplication', { appId, reason: 'test' }))
   }
 
   // PostgreSQL refuses a row by a constraint that the service does not know, and its error message contains the row.
   await withSql(embeddedConnection(dataDir), (sql) => sql`alter table site add check (site_name <> 'poison')`)
   await Promise.all(Array.from({ length: 8 }, (_, index) => life(index)))
   // Kills the database while requests are running.
-  const last = await client.operate(createApplication, { appName: 'last', thirdPartyConfig: config })
+  const last = await client.operate('createApplication', { appName: 'last', thirdPartyConfig: config })
   const { appId, appSecret } = last.data
   remember('the last secret', appSecret)
-  const issued = await client.call(issueToken, {
+  const issued = await client.call('issueToken', {
     grant_type: 'client_credentials',
     client_id: appId,
     client_secret: appSecret,
@@ -108,7 +105,7 @@ test('the logs of a busy and troubled run hold request ids, and no secret, token
   const token = issued.data.accessToken
   remember('the last token', token)
   const save = () =>
-    client.call(saveSite, siteBody(appId, { contactsPhone: phones[0], customerServicePhone: phones[1] }), { token })
+    client.call('saveSite', siteBody(appId, { contactsPhone: phones[0], customerServicePhone: phones[1] }), { token })
   let running = true
   const statuses = new Set<number>()
   const writers = Array.from({ length: 16 }, async () => {

@@ -1,13 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import {
-  endPreviousApplicationSecret,
-  freezeApplication,
-  getApplication,
-  rotateApplicationSecret,
-  unfreezeApplication,
-} from '../../src/applications/contract.ts'
-import { issueToken } from '../../src/applications/tokens/contract.ts'
-import { createDevice } from '../../src/devices/contract.ts'
 import { Client } from '../kit/client.ts'
 import type { OwnDatabase } from '../kit/database.ts'
 import { newApplication, newToken, shownSecret, type TestApplication } from '../kit/records.ts'
@@ -30,7 +21,7 @@ afterAll(() => place.clear(), 60_000)
 const each = (index: number) => clients[index % 2] as Client
 /** Sends an invalid body, so that only the token decides the code; returns 0 for a valid token. */
 const ask = async (client: Client, token: string) => {
-  const { code } = await client.call(createDevice, {}, { token })
+  const { code } = await client.call('createDevice', {}, { token })
   return code === 10001 ? 0 : code
 }
 
@@ -56,7 +47,7 @@ longTest(
       (await database.run((sql) => sql`select count(*)::int as n from access_token where app_id = ${apps[1].appId}`))[0]
         ?.n
     // The ended tokens are removed later, in background work: if the rotation removed them, it would take long.
-    const first = await took(() => each(0).operate(rotateApplicationSecret, { appId: apps[1].appId }))
+    const first = await took(() => each(0).operate('rotateApplicationSecret', { appId: apps[1].appId }))
     expect(await rows()).toBeGreaterThan(many / 2)
     const times = { one: [] as number[], many: [first] }
     for (let round = 0; round < 7; round++) {
@@ -64,11 +55,11 @@ longTest(
         ['one', apps[0]],
         ['many', apps[1]],
       ] as const) {
-        times[kind].push(await took(() => each(0).operate(freezeApplication, { appId, reason: 'test' })))
-        times[kind].push(await took(() => each(0).operate(unfreezeApplication, { appId })))
-        times[kind].push(await took(() => each(0).operate(rotateApplicationSecret, { appId })))
-        await each(0).operate(rotateApplicationSecret, { appId, overlapSeconds: 600 })
-        times[kind].push(await took(() => each(0).operate(endPreviousApplicationSecret, { appId })))
+        times[kind].push(await took(() => each(0).operate('freezeApplication', { appId, reason: 'test' })))
+        times[kind].push(await took(() => each(0).operate('unfreezeApplication', { appId })))
+        times[kind].push(await took(() => each(0).operate('rotateApplicationSecret', { appId })))
+        await each(0).operate('rotateApplicationSecret', { appId, overlapSeconds: 600 })
+        times[kind].push(await took(() => each(0).operate('endPreviousApplicationSecret', { appId })))
       }
     }
     tell(`with one token: ${distribution(times.one)}; with ${many}: ${distribution(times.many)}`)
@@ -124,7 +115,7 @@ test('every process honours the end of an overlap, and an issue beside a rotatio
   for (const client of clients) expect(await ask(client, app.token)).toBe(0)
   const byOld = issuing(appId, appSecret)
   expect(await becomesTrue(() => byOld.codes.size > 0)).toBe(true)
-  const { data } = await each(0).operate(rotateApplicationSecret, { appId, overlapSeconds: 2 })
+  const { data } = await each(0).operate('rotateApplicationSecret', { appId, overlapSeconds: 2 })
   const endsAt = performance.now() + 2000
   const fresh = await newToken(each(1), appId, shownSecret(data.appSecret))
   for (const client of clients) expect(await ask(client, app.token)).toBe(0)
@@ -151,7 +142,7 @@ function issuing(appId: string, appSecret: string) {
   const credentials = { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }
   const running = load(
     async (loop) => {
-      const { code, data } = await each(loop).call(issueToken, credentials)
+      const { code, data } = await each(loop).call('issueToken', credentials)
       codes.add(code)
       if (code === 0) tokens.push(data.accessToken)
     },
@@ -170,17 +161,17 @@ test('an end of an overlap beside a rotation ends the one previous secret or the
     const app = await newApplication(each(0))
     const { appId } = app
     const rotate = async (by: number) =>
-      shownSecret((await each(by).operate(rotateApplicationSecret, { appId, overlapSeconds: 600 })).data.appSecret)
+      shownSecret((await each(by).operate('rotateApplicationSecret', { appId, overlapSeconds: 600 })).data.appSecret)
     const second = await rotate(0)
     const bySecond = issuing(appId, second)
     const byFirst = issuing(appId, app.appSecret)
     expect(await becomesTrue(() => bySecond.tokens.length > 2 && byFirst.tokens.length > 2)).toBe(true)
-    const end = () => each(round).operate(endPreviousApplicationSecret, { appId })
+    const end = () => each(round).operate('endPreviousApplicationSecret', { appId })
     const [third, ended] = await Promise.all(round % 4 < 2 ? [rotate(1), end()] : [end().then(() => rotate(1)), end()])
     expect(ended.code).toBe(0)
     const seen = new Set<number>()
     for (const lane of [bySecond, byFirst]) await lane.stop()
-    const { overlapUntil } = (await each(1).operate(getApplication, { appId })).data
+    const { overlapUntil } = (await each(1).operate('getApplication', { appId })).data
     kept[overlapUntil === null ? 'no' : 'yes']++
     const isSettled = async () => {
       seen.clear()
@@ -194,7 +185,7 @@ test('an end of an overlap beside a rotation ends the one previous secret or the
       true,
     )
     const credentials = { grant_type: 'client_credentials', client_id: appId, client_secret: second }
-    expect((await each(0).call(issueToken, credentials)).code).toBe(overlapUntil === null ? 10030 : 0)
+    expect((await each(0).call('issueToken', credentials)).code).toBe(overlapUntil === null ? 10030 : 0)
     expect(await answersOf([await newToken(each(1), appId, third)])).toEqual(new Set([0]))
   }
   tell(`the secret before the rotation still worked in ${kept.yes} of ${kept.yes + kept.no} rounds`)

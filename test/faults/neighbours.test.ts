@@ -2,13 +2,9 @@ import { afterAll, expect, test } from 'bun:test'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { issueToken } from '../../src/applications/tokens/contract.ts'
-import { updateBillingRule } from '../../src/billing-rules/contract.ts'
 import { createAct } from '../../src/bulk/acts/contract.ts'
-import { createDevice, createDevices, getDevice, updateDevice, updateDevices } from '../../src/devices/contract.ts'
-import { savePlacement } from '../../src/devices/placement/contract.ts'
+import { createDevice, createDevices, updateDevices } from '../../src/devices/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
-import { getMetrics, getReadiness } from '../../src/service/contract.ts'
 import { saveSites } from '../../src/sites/contract.ts'
 import { schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
@@ -108,18 +104,18 @@ async function neighbourOf(client: Client): Promise<Record<string, Ask>> {
   const secret = { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }
   const text = () => newSerial('text')
   return {
-    read: () => client.call(getDevice, { deviceNo }, owner),
-    create: () => client.call(createDevice, deviceBody(appId), owner),
-    update: () => client.call(updateDevice, { deviceNo, tag: text() }, owner),
-    place: () => client.call(savePlacement, { deviceNo, siteId, laneType: 1, laneName: text() }, owner),
-    rule: () => client.call(updateBillingRule, { id, ruleName: text() }, owner),
+    read: () => client.call('getDevice', { deviceNo }, owner),
+    create: () => client.call('createDevice', deviceBody(appId), owner),
+    update: () => client.call('updateDevice', { deviceNo, tag: text() }, owner),
+    place: () => client.call('savePlacement', { deviceNo, siteId, laneType: 1, laneName: text() }, owner),
+    rule: () => client.call('updateBillingRule', { id, ruleName: text() }, owner),
     async token() {
-      const issued = await client.call(issueToken, secret)
+      const issued = await client.call('issueToken', secret)
       // An application’s first tokens end when it has too many.
       owner.token = issued.data.accessToken
       return issued
     },
-    ready: () => client.call(getReadiness, {}),
+    ready: () => client.call('getReadiness', {}),
   }
 }
 
@@ -284,7 +280,8 @@ test.skipIf(!isLong)(
         const answers = await flood.stop()
         tell(`${one.name}: ${result} | ${JSON.stringify(answers)}`)
         await becomesTrue(
-          async () => (await client.operate(getMetrics, {})).text.includes('forecourt_requests_under_way{of="all"} 0'),
+          async () =>
+            (await client.operate('getMetrics', {})).text.includes('forecourt_requests_under_way{of="all"} 0'),
           20_000,
         )
       }

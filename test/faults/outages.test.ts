@@ -2,14 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { createApplication } from '../../src/applications/contract.ts'
-import { getThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
-import { issueToken } from '../../src/applications/tokens/contract.ts'
-import { pageBillingRules } from '../../src/billing-rules/contract.ts'
-import { createDevice, createDevices } from '../../src/devices/contract.ts'
 import type { ProcessId } from '../../src/embedded/processes.ts'
-import { getHealth, getMetrics, getReadiness } from '../../src/service/contract.ts'
-import { saveSite } from '../../src/sites/contract.ts'
 import { type Answer, Client } from '../kit/client.ts'
 import { databaseProcesses, embeddedConnection, type OwnDatabase, postmasterPid, withSql } from '../kit/database.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
@@ -38,7 +31,7 @@ async function timed<T>(promise: Promise<T>): Promise<{ took: number; answer: T 
 function keyedDevice(client: Client, app: TestApplication) {
   const body = deviceBody(app.appId)
   const options = { token: app.token, headers: { 'idempotency-key': newSerial('key') } }
-  return { deviceNo: body.deviceNo, send: () => client.call(createDevice, body, options) }
+  return { deviceNo: body.deviceNo, send: () => client.call('createDevice', body, options) }
 }
 
 function worksAgain(client: Client, app: TestApplication, withinMs: number): Promise<boolean> {
@@ -62,14 +55,14 @@ describe.concurrent.each(atScale(parts.slice(0, 1), parts))('while $what stands 
     const { appId, appSecret, token } = app
     const devices = Array.from({ length: 40 }, () => keyedDevice(client, app))
     const operations: Record<string, () => Promise<Answer<unknown>>> = {
-      saveSite: () => client.call(saveSite, siteBody(appId), { token }),
+      saveSite: () => client.call('saveSite', siteBody(appId), { token }),
       issueToken: () =>
-        client.call(issueToken, { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }),
-      getThirdPartyConfig: () => client.call(getThirdPartyConfig, { appId }, { token }),
+        client.call('issueToken', { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }),
+      getThirdPartyConfig: () => client.call('getThirdPartyConfig', { appId }, { token }),
       'getThirdPartyConfig with an unknown token': () =>
-        client.call(getThirdPartyConfig, { appId }, { token: 'A'.repeat(43) }),
-      pageBillingRules: () => client.operate(pageBillingRules, { appId }),
-      createApplication: () => client.operate(createApplication, { appName: 'test' }),
+        client.call('getThirdPartyConfig', { appId }, { token: 'A'.repeat(43) }),
+      pageBillingRules: () => client.operate('pageBillingRules', { appId }),
+      createApplication: () => client.operate('createApplication', { appName: 'test' }),
       createDevice: () => keyedDevice(client, app).send(),
     }
     const stopped = choose(database.processes(), database.pid)
@@ -86,10 +79,10 @@ describe.concurrent.each(atScale(parts.slice(0, 1), parts))('while $what stands 
         void ask('createDevice with a key', device.send)
         await sleep(100)
       }
-      const health = await timed(client.call(getHealth, {}))
+      const health = await timed(client.call('getHealth', {}))
       expect([health.answer.status, health.took < 10_000], `/healthz after ${health.took} ms`).toEqual([200, true])
       if (what === 'the whole database') {
-        const { answer, took } = await timed(client.call(getReadiness, {}))
+        const { answer, took } = await timed(client.call('getReadiness', {}))
         expect(answer.status).toBe(503)
         expect(answer.headers.get('retry-after')).toMatch(/^\d+$/)
         expect(answer.data?.checks ?? [answer.text], '/readyz names its checks').toContainEqual({
@@ -99,7 +92,7 @@ describe.concurrent.each(atScale(parts.slice(0, 1), parts))('while $what stands 
         expect(took, '/readyz, in ms').toBeLessThan(20_000)
         // Several in a row: a scrape must not repeat a query that an earlier one still waits for.
         for (let scrape = 0; scrape < 3; scrape++) {
-          const { answer, took } = await timed(client.operate(getMetrics, {}))
+          const { answer, took } = await timed(client.operate('getMetrics', {}))
           expect(answer.text).toMatch(/^forecourt_database_up 0$/m)
           expect(answer.text).toMatch(/^forecourt_ready 0$/m)
           expect(took, '/metrics, in ms').toBeLessThan(5_000)
@@ -166,7 +159,7 @@ describe.concurrent('a full disk', () => {
       spawnSync('dd', ['if=/dev/zero', `of=${join(disk, 'rest')}`, 'bs=64k'])
       rmSync(join(disk, 'slack'))
       const filler = 'x'.repeat(500)
-      const send = () => client.call(createDevice, deviceBody(app.appId, { tag: filler }), { token: app.token })
+      const send = () => client.call('createDevice', deviceBody(app.appId, { tag: filler }), { token: app.token })
       const created: string[] = []
       const statuses = new Map<number, number>()
       // The test continues after the first refusal, because the free space still changes.
@@ -181,7 +174,7 @@ describe.concurrent('a full disk', () => {
       expect([...statuses.keys()].filter((status) => status !== 200 && status !== 503)).toEqual([])
       expect(created.length, 'creates before the disk was full').toBeGreaterThan(0)
       expect(statuses.get(503) ?? 0, 'creates that were told that there is no room').toBeGreaterThan(0)
-      expect((await client.call(getHealth, {})).status).toBe(200)
+      expect((await client.call('getHealth', {})).status).toBe(200)
       rmSync(join(disk, 'rest'))
       const began = performance.now()
       expect(await worksAgain(client, app, 15_000), 'healed within 15 s').toBe(true)
@@ -220,7 +213,7 @@ test('with 5 creates allowed to wait, a flood’s surplus is refused at once and
     const flood = Array.from({ length: 100 }, () => timed(keyedDevice(client, app).send()))
     const probes: number[] = []
     for (let probe = 0; probe < 10; probe++) {
-      const { answer, took } = await timed(client.call(getHealth, {}))
+      const { answer, took } = await timed(client.call('getHealth', {}))
       expect(answer.status).toBe(200)
       probes.push(took)
     }
@@ -277,7 +270,7 @@ longTest(
       expect(rows[0]?.events).toBe(writing.length)
     }
     tell(`an embedded database that was killed: creating again after ${distribution(took)}`)
-    expect((await client.call(getReadiness, {})).status).toBe(200)
+    expect((await client.call('getReadiness', {})).status).toBe(200)
     expect(await service.stop()).toBe(0)
     expect(databaseProcesses(service.dataDir)).toEqual([])
   },
@@ -296,8 +289,8 @@ test('a row that the database will not take fails alone, and its neighbours in t
       Array.from({ length: 32 }, (_, index) => {
         const name = index % 16 === 7 ? 'poison' : 'good'
         return index < 16
-          ? client.call(createDevice, deviceBody(app.appId, { deviceName: name }), { token: app.token })
-          : client.call(saveSite, siteBody(app.appId, { siteName: name }), { token: app.token })
+          ? client.call('createDevice', deviceBody(app.appId, { deviceName: name }), { token: app.token })
+          : client.call('saveSite', siteBody(app.appId, { siteName: name }), { token: app.token })
       }),
     )
     const told = answers.map(({ status, code }) => `${status} ${code}`)
@@ -321,7 +314,7 @@ test('a row that the database will not take fails alone, and its neighbours in t
     ...deviceBody(app.appId, { deviceName: index === 30 ? 'poison' : 'good' }),
     appId: undefined,
   }))
-  const { data } = await client.call(createDevices, { appId: app.appId, devices }, { token: app.token })
+  const { data } = await client.call('createDevices', { appId: app.appId, devices }, { token: app.token })
   expect(data.results.map(({ code }) => code)).toEqual(devices.map((_, index) => (index === 30 ? 50003 : 0)))
   expect(await service.stop()).toBe(0)
   await database.stop()

@@ -1,12 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
 import { examine } from '../../src/cli/doctor.ts'
-import { createDevice, createDevices, getDevice } from '../../src/devices/contract.ts'
-import { savePlacement } from '../../src/devices/placement/contract.ts'
-import { reportDeviceState } from '../../src/devices/state/contract.ts'
-import { pageRefusals } from '../../src/events/refusal-log/contract.ts'
-import { getServiceDetail } from '../../src/service/detail/contract.ts'
-import { getOverview } from '../../src/service/overview/contract.ts'
-import { pageSites, saveSite } from '../../src/sites/contract.ts'
 import { Client } from '../kit/client.ts'
 import { embeddedConnection, withSql } from '../kit/database.ts'
 import { newPerson, signIn } from '../kit/people.ts'
@@ -26,7 +19,7 @@ const inDatabase: <T>(use: Parameters<typeof withSql<T>>[1]) => Promise<T> = (us
 /** Makes the stored counts look old, so that the next request counts again. */
 const makeOld = () => inDatabase((sql) => sql`update platform_count set counted_at = now() - interval '10 minutes'`)
 const overview = async (as?: { headers: Record<string, string> }) =>
-  (await (as === undefined ? client.operate(getOverview, {}) : client.call(getOverview, {}, as))).data
+  (await (as === undefined ? client.operate('getOverview', {}) : client.call('getOverview', {}, as))).data
 
 type Found = Awaited<ReturnType<typeof overview>>['attention'][number]
 const values = ({ values: listed }: Found) =>
@@ -36,13 +29,13 @@ test('a site whose faulty gates leave none online asks for attention, and sites 
   const app = await newApplication(client)
   const { appId, token } = app
   const newSite = async (siteName: string) =>
-    (await client.call(saveSite, siteBody(appId, { siteName }), { token })).data.id
+    (await client.call('saveSite', siteBody(appId, { siteName }), { token })).data.id
   const [dark, half, bare] = [await newSite('Dark'), await newSite('Half'), await newSite('Bare')]
   const place = async (siteId: number, states: { status: number; onlineStatus: number }[]) => {
     for (const state of states) {
-      const { deviceNo } = (await client.call(createDevice, deviceBody(appId), { token })).data
-      expect((await client.call(savePlacement, { appId, deviceNo, siteId, laneType: 3 }, { token })).code).toBe(0)
-      expect((await client.call(reportDeviceState, { deviceNo, ...state }, { token })).code).toBe(0)
+      const { deviceNo } = (await client.call('createDevice', deviceBody(appId), { token })).data
+      expect((await client.call('savePlacement', { appId, deviceNo, siteId, laneType: 3 }, { token })).code).toBe(0)
+      expect((await client.call('reportDeviceState', { deviceNo, ...state }, { token })).code).toBe(0)
     }
   }
   const faulty = { status: 2, onlineStatus: 2 }
@@ -58,7 +51,7 @@ test('a site whose faulty gates leave none online asks for attention, and sites 
   expect(online.at(-1)).toEqual({ time: expect.any(String), devicesOnline: 1 })
   // The count leads to the site.
   const idsOf = async (hasDevices: 'true' | 'false') =>
-    (await client.operate(pageSites, { hasDevices })).data.list.map(({ id }: { id: number }) => id).sort()
+    (await client.operate('pageSites', { hasDevices })).data.list.map(({ id }: { id: number }) => id).sort()
   expect(await idsOf('false')).toEqual([bare])
   expect(await idsOf('true')).toEqual([dark, half].sort())
 })
@@ -66,7 +59,7 @@ test('a site whose faulty gates leave none online asks for attention, and sites 
 test('a service with a database of its own and no backup asks for one', async () => {
   const missing: Found = { code: 'backupMissing', status: 'warn', values: [] }
   expect((await overview()).attention).toContainEqual(missing)
-  expect((await client.operate(getServiceDetail, {})).data.findings).toContainEqual(missing)
+  expect((await client.operate('getServiceDetail', {})).data.findings).toContainEqual(missing)
   const found = await examine({ FORECOURT_DATA_DIR: service.dataDir, FORECOURT_PORT: '0' })
   const told = found.find(({ name }) => name === 'backup')
   expect(told).toMatchObject({
@@ -101,7 +94,7 @@ test('what failed beside the requests asks for attention; why a backup failed is
   const levels = attention.map(({ status }: Found) => status)
   expect(levels).toEqual(levels.toSorted())
   const seenBy = async (as: typeof admin) =>
-    (await client.call(getOverview, {}, as)).text + (await client.call(getServiceDetail, {}, as)).text
+    (await client.call('getOverview', {}, as)).text + (await client.call('getServiceDetail', {}, as)).text
   expect((await seenBy(admin)).split('/var/hidden')).toHaveLength(3)
   const seen = await seenBy(operator)
   expect(seen.split('backupFailed')).toHaveLength(3)
@@ -117,11 +110,11 @@ test('what failed beside the requests asks for attention; why a backup failed is
 test('the chart has as many refusals as the log, also past what the log keeps of a minute', async () => {
   const { appId, token } = await newApplication(client)
   const devices = Array.from({ length: 400 }, () => ({ ...deviceBody(appId), deviceNo: '' }))
-  expect((await client.call(createDevices, { appId, devices }, { token })).code).toBe(0)
+  expect((await client.call('createDevices', { appId, devices }, { token })).code).toBe(0)
   // Neither contains refused reads and requests of unknown callers.
-  expect((await client.call(getDevice, { deviceNo: 'NONE0001' }, { token })).code).not.toBe(0)
-  expect((await client.call(createDevice, deviceBody(appId), { token: 'wrong' })).code).not.toBe(0)
-  const logged = async () => (await client.operate(pageRefusals, {})).data.total as number
+  expect((await client.call('getDevice', { deviceNo: 'NONE0001' }, { token })).code).not.toBe(0)
+  expect((await client.call('createDevice', deviceBody(appId), { token: 'wrong' })).code).not.toBe(0)
+  const logged = async () => (await client.operate('pageRefusals', {})).data.total as number
   const charted = async () =>
     (await overview()).minutes.reduce((sum: number, { refusals }: { refusals: number }) => sum + refusals, 0)
   expect(await becomesTrue(async () => (await logged()) >= 300)).toBe(true)
@@ -140,9 +133,9 @@ test('the chart has as many refusals as the log, also past what the log keeps of
   )
   for (let made = 0; made < 3; made++) {
     const faulty = { ...deviceBody(full.appId), deviceNo: '' }
-    expect((await client.call(createDevice, faulty, { token: full.token })).code).toBe(10001)
+    expect((await client.call('createDevice', faulty, { token: full.token })).code).toBe(10001)
   }
-  const newest = async () => (await client.operate(pageRefusals, { appId: full.appId, pageSize: 5 })).data
+  const newest = async () => (await client.operate('pageRefusals', { appId: full.appId, pageSize: 5 })).data
   const hasAll = ({ list }: { list: { requestId: string }[] }) =>
     list[2]?.requestId !== 'x' && list[3]?.requestId === 'x'
   expect(await becomesTrue(async () => hasAll(await newest()))).toBe(true)
@@ -152,9 +145,9 @@ test('the chart has as many refusals as the log, also past what the log keeps of
 
 test('a look at old counts waits for new ones, with all others who look; one that waits in vain shows the old', async () => {
   const { appId, token } = await newApplication(client)
-  const total = async () => (await client.operate(pageSites, {})).data.total
+  const total = async () => (await client.operate('pageSites', {})).data.total
   await overview()
-  expect((await client.call(saveSite, siteBody(appId, { siteName: newSerial('New') }), { token })).code).toBe(0)
+  expect((await client.call('saveSite', siteBody(appId, { siteName: newSerial('New') }), { token })).code).toBe(0)
   await makeOld()
   const looks = await Promise.all(Array.from({ length: 8 }, () => overview()))
   for (const { counts } of looks) expect(counts?.sites).toBe(await total())

@@ -2,9 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import type postgres from 'postgres'
 import { lockApplication } from '../../src/database/application-lock.ts'
-import { createDevice } from '../../src/devices/contract.ts'
-import { transferDevice, unbindDevice } from '../../src/devices/ownership/contract.ts'
-import { reportDeviceState, reportDeviceStates } from '../../src/devices/state/contract.ts'
+import { reportDeviceStates } from '../../src/devices/state/contract.ts'
 import { applyReports } from '../../src/devices/state/routine.ts'
 import { reportedValues } from '../../src/devices/state/rules.ts'
 import { type OwnDatabase, statisticsAreIn } from '../kit/database.ts'
@@ -92,7 +90,7 @@ describe.concurrent('a device', () => {
     const isMovedOnline = async (deviceNo: string, index: number) => {
       await report(each(0), app, deviceNo, { onlineStatus: 1 })
       const body = { deviceNo, targetAppId: target.appId, reason: 'test' }
-      return (await each(index).operate(transferDevice, body)).data.onlineStatus === 1
+      return (await each(index).operate('transferDevice', body)).data.onlineStatus === 1
     }
     const areMovedOnline = await Promise.all(serials.map(isMovedOnline))
     // On a busy machine, a device can be taken offline before it is transferred.
@@ -190,7 +188,7 @@ longTest(
               ...(random() < 0.3 && { reportTime: new Date().toISOString() }),
             }))
           if (reports.length === 0) continue
-          const answer = await each(index).call(reportDeviceStates, { reports }, { token: app.token })
+          const answer = await each(index).call('reportDeviceStates', { reports }, { token: app.token })
           expect(answer.data.results.filter(({ code }) => code !== 0)).toEqual([])
         }
       }),
@@ -208,12 +206,12 @@ test('a first report of a device that leaves meanwhile leaves nothing behind, wh
   const [first, second] = await Promise.all([newApplication(each(0)), newApplication(each(0))])
   const [deviceNo = ''] = await newDevices(first, 1)
   const transfer = (target: TestApplication) =>
-    each(1).operate(transferDevice, { deviceNo, targetAppId: target.appId, reason: 'sold' })
+    each(1).operate('transferDevice', { deviceNo, targetAppId: target.appId, reason: 'sold' })
   await database.run(async (sql) => {
     // Another writer of the same row, which does not end, makes the report wait after it has read the device.
     await sql`begin`
     await sql`insert into device_presence (app_id, device_no, reported_at) values (${first.appId}, ${deviceNo}, now())`
-    const reporting = each(0).call(reportDeviceState, { deviceNo, onlineStatus: 2 }, { token: first.token })
+    const reporting = each(0).call('reportDeviceState', { deviceNo, onlineStatus: 2 }, { token: first.token })
     await becomesTrue(async () => (await database.countWaiting()) > 0, 2000)
     expect(Bun.peek.status(reporting), 'the report is held up').toBe('pending')
     const leaving = transfer(second)
@@ -283,11 +281,11 @@ longTest(
     await sleepUntil(Date.now() + 2)
     await report(each(1), app, taken, { version: '9' })
     const options = { token: app.token, headers: { 'idempotency-key': 'broken' } }
-    const answer = await each(0).call(reportDeviceStates, body, options)
+    const answer = await each(0).call('reportDeviceStates', body, options)
     expect(answer.data.results.map(({ data }) => (data as { version: string }).version)).toEqual(['9', '2', '3', '4'])
     const events = await readStateEvents([taken, left, before])
     expect(events.map(({ version }) => version).sort()).toEqual(['0', '2', '3', '4', '9'])
-    expect((await each(1).call(reportDeviceStates, body, options)).text).toBe(answer.text)
+    expect((await each(1).call('reportDeviceStates', body, options)).text).toBe(answer.text)
   },
 )
 
@@ -370,7 +368,7 @@ longTest('a device that is unbound meanwhile is told no more, and its next owner
   const serials = await newDevices(app, 20)
   const isUnboundOnline = async (deviceNo: string, index: number) => {
     await report(each(0), app, deviceNo, { onlineStatus: 1 })
-    const answer = await each(index).call(unbindDevice, { deviceNo }, { token: app.token })
+    const answer = await each(index).call('unbindDevice', { deviceNo }, { token: app.token })
     expect(answer.code, answer.text).toBe(0)
     return answer.data.onlineStatus === 1
   }
@@ -382,7 +380,7 @@ longTest('a device that is unbound meanwhile is told no more, and its next owner
   // Half of the unbound devices are bound to another application at once.
   const taken = unbound.slice(unbound.length / 2)
   for (const deviceNo of taken) {
-    await each(1).call(createDevice, deviceBody(next.appId, { deviceNo }), { token: next.token })
+    await each(1).call('createDevice', deviceBody(next.appId, { deviceNo }), { token: next.token })
   }
   const rows = await Promise.all(taken.map(rowVersion))
   const noneIsTaken = async () => byPresence(await readStateEvents(unbound)).length === 0

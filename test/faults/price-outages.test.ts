@@ -1,10 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { getBillingRule, saveBillingRule } from '../../src/billing-rules/contract.ts'
 import { lockApplication } from '../../src/database/application-lock.ts'
-import { pageEvents } from '../../src/events/contract.ts'
-import { getSite, saveSite } from '../../src/sites/contract.ts'
-import { getPriceChange, pagePriceChanges, schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
-import { getSitePrices } from '../../src/sites/prices/contract.ts'
 import { type Answer, Client } from '../kit/client.ts'
 import { newApplication, siteBody, type TestApplication } from '../kit/records.ts'
 import { longTest } from '../kit/scale.ts'
@@ -41,9 +36,9 @@ interface Waiting {
 async function newWaiting(client: Client, inMs: number): Promise<Waiting> {
   const app = await newApplication(client)
   const newRule = async () =>
-    (await done(client.call(saveBillingRule, { ruleName: 'rule', ruleType: 1, periods: at('0.1') }, app))).id
+    (await done(client.call('saveBillingRule', { ruleName: 'rule', ruleType: 1, periods: at('0.1') }, app))).id
   const rules: [number, number] = [await newRule(), await newRule()]
-  const site = (await done(client.call(saveSite, siteBody(app.appId, { fastChargeBillRuleId: rules[0] }), app))).id
+  const site = (await done(client.call('saveSite', siteBody(app.appId, { fastChargeBillRuleId: rules[0] }), app))).id
   const first = Math.ceil((Date.now() + inMs) / 1000) * 1000
   const moments: [number, number, number] = [first, first + 1000, first + 2000]
   const wanted = [
@@ -54,7 +49,7 @@ async function newWaiting(client: Client, inMs: number): Promise<Waiting> {
   const changes: number[] = []
   for (const place of [2, 1, 0]) {
     const effectiveTime = new Date(moments[place] as number).toISOString()
-    const { id } = await done(client.call(schedulePriceChange, { effectiveTime, ...wanted[place] }, app))
+    const { id } = await done(client.call('schedulePriceChange', { effectiveTime, ...wanted[place] }, app))
     changes.unshift(id as number)
   }
   return { app, rules, site, moments, changes }
@@ -62,7 +57,7 @@ async function newWaiting(client: Client, inMs: number): Promise<Waiting> {
 
 /** Expects that all three changes have taken effect once, in the order of their moments, and that the history says when. */
 async function expectInForce(client: Client, { app, rules, site, moments, changes }: Waiting): Promise<void> {
-  const { list } = await done(client.call(pageEvents, { pageSize: '100' }, app))
+  const { list } = await done(client.call('pageEvents', { pageSize: '100' }, app))
   const told = list
     .filter(({ actor }) => actor === 'platform:prices')
     .map(({ type, data }) => [type, (data as { id: number }).id])
@@ -75,13 +70,13 @@ async function expectInForce(client: Client, { app, rules, site, moments, change
     ['priceChange.applied', changes[2] as number],
   ])
   for (const id of changes) {
-    const { status, appliedTime } = await done(client.call(getPriceChange, { id }, app))
+    const { status, appliedTime } = await done(client.call('getPriceChange', { id }, app))
     expect([status, appliedTime]).toEqual([2, expect.any(String)])
   }
-  expect((await done(client.call(getSite, { id: site }, app))).fastChargeBillRuleId).toBe(rules[1])
-  expect((await done(client.call(getBillingRule, { id: rules[1] }, app))).periods).toEqual(at('0.3'))
+  expect((await done(client.call('getSite', { id: site }, app))).fastChargeBillRuleId).toBe(rules[1])
+  expect((await done(client.call('getBillingRule', { id: rules[1] }, app))).periods).toEqual(at('0.3'))
   const fastAt = async (moment: number) => {
-    const { fast } = await done(client.call(getSitePrices, { id: site, time: new Date(moment).toISOString() }, app))
+    const { fast } = await done(client.call('getSitePrices', { id: site, time: new Date(moment).toISOString() }, app))
     return [fast?.billingRuleId, fast?.periods?.[0]?.electricityPrice, fast?.priceChangeId]
   }
   const [one, two, three] = moments
@@ -96,8 +91,8 @@ test('what came due while another writer holds the application is in force from 
   const client = new Client(await place.startService({ env: { DATABASE_URL: database.url() } }))
   const waiting = await newWaiting(client, 2_500)
   const { app, changes, moments } = waiting
-  const detail = (id: number) => done(client.call(getPriceChange, { id }, app))
-  const inForce = async () => (await done(client.call(pagePriceChanges, { status: 2 }, app))).list
+  const detail = (id: number) => done(client.call('getPriceChange', { id }, app))
+  const inForce = async () => (await done(client.call('pagePriceChanges', { status: 2 }, app))).list
   await database.run((sql) =>
     sql.begin(async (holder) => {
       await lockApplication(holder, app.appId)

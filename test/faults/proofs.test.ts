@@ -5,16 +5,13 @@ import {
   rotateApplicationSecret,
 } from '../../src/applications/contract.ts'
 import { rotateCallbackSecret } from '../../src/applications/third-party-config/contract.ts'
-import { createAct } from '../../src/bulk/acts/contract.ts'
 import { forceUnbindDevice, transferDevice, transferDevices } from '../../src/devices/ownership/contract.ts'
-import { pageAudit } from '../../src/events/contract.ts'
 import {
   createOperator,
   createOperatorKey,
   deleteOperator,
   deleteOperatorKey,
   handOverOperatorKey,
-  pageOperators,
   resetOperator,
   updateOperator,
 } from '../../src/people/operators/contract.ts'
@@ -28,7 +25,6 @@ import {
   startPasskey,
   startTotp,
 } from '../../src/people/second-factor/contract.ts'
-import { confirmSession, createSession, getSession } from '../../src/people/sessions/contract.ts'
 import { unlinkSignOn } from '../../src/people/sign-on/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
 import { Client, rememberedMs } from '../kit/client.ts'
@@ -63,7 +59,7 @@ describe('a proof', () => {
     const person = await newPerson(brief, 'admin')
     const headers = await signIn(brief, person)
     // The sign-in is one.
-    const act = async () => (await brief.call(createOperatorKey, {}, { headers })).code
+    const act = async () => (await brief.call('createOperatorKey', {}, { headers })).code
     expect(await act()).toBe(10001)
     expect(await becomes(10035, act, proofMs + rememberedMs)).toBe(10035)
     const dangerous = [
@@ -90,16 +86,16 @@ describe('a proof', () => {
       reason: 'x',
       appId: 'no-such-application',
     }
-    expect((await brief.call(createAct, ofMany, { headers })).code).toBe(10035)
-    expect((await brief.call(createAct, { ...ofMany, act: 'transfer', targetAppId: 'y' }, { headers })).code).toBe(
+    expect((await brief.call('createAct', ofMany, { headers })).code).toBe(10035)
+    expect((await brief.call('createAct', { ...ofMany, act: 'transfer', targetAppId: 'y' }, { headers })).code).toBe(
       10035,
     )
-    expect((await brief.call(createAct, { ...ofMany, act: 'unbind' }, { headers })).code).toBe(10004)
+    expect((await brief.call('createAct', { ...ofMany, act: 'unbind' }, { headers })).code).toBe(10004)
 
-    expect((await brief.call(pageOperators, {}, { headers })).code).toBe(0)
-    expect((await brief.call(confirmSession, { password: 'wrong' }, { headers })).code).toBe(10031)
-    expect((await brief.call(createOperatorKey, {}, { headers })).code).toBe(10035)
-    expect((await brief.call(confirmSession, { password: person.password }, { headers })).code).toBe(0)
+    expect((await brief.call('pageOperators', {}, { headers })).code).toBe(0)
+    expect((await brief.call('confirmSession', { password: 'wrong' }, { headers })).code).toBe(10031)
+    expect((await brief.call('createOperatorKey', {}, { headers })).code).toBe(10035)
+    expect((await brief.call('confirmSession', { password: person.password }, { headers })).code).toBe(0)
     expect(await act()).toBe(10001)
     expect(await becomes(10035, act, proofMs + rememberedMs)).toBe(10035)
   })
@@ -108,7 +104,7 @@ describe('a proof', () => {
     const person = await newPerson(brief, 'viewer')
     const { password } = person
     const [headers, other] = [await signIn(brief, person), await signIn(brief, person)]
-    const confirm = (shown: object, by = headers) => brief.call(confirmSession, shown, { headers: by })
+    const confirm = (shown: object, by = headers) => brief.call('confirmSession', shown, { headers: by })
     for (let time = 0; time < 10; time++) expect((await confirm({ password: 'wrong' })).code).toBe(10031)
     expect((await confirm({ password })).code).toBe(10007)
     expect((await enter(brief, person, undefined, headers)).code).toBe(10007)
@@ -121,9 +117,9 @@ describe('a proof', () => {
       expect((await enter(brief, holder, '000000')).code).toBe(10033)
     }
     expect((await confirm({ password: holder.password, code: codeOf(secret) }, own)).code).toBe(10007)
-    const { list } = (await brief.operate(pageAudit, { type: 'session.refused', subject: String(person.id) })).data
+    const { list } = (await brief.operate('pageAudit', { type: 'session.refused', subject: String(person.id) })).data
     expect(list[0]?.data).toMatchObject({ name: person.name })
-    expect((await brief.call(getSession, {}, { headers: other })).code).toBe(0)
+    expect((await brief.call('getSession', {}, { headers: other })).code).toBe(0)
   })
 
   test('by an operator key that is wrong, or another’s, counts for its source, as a sign-in by one', async () => {
@@ -131,15 +127,15 @@ describe('a proof', () => {
     const key = `source ${address}`
     const newKey = async () => {
       const headers = await signIn(brief, await newPerson(brief, 'admin'))
-      const made = await brief.call(createOperatorKey, { name: newSerial('key'), role: 'viewer' }, { headers })
+      const made = await brief.call('createOperatorKey', { name: newSerial('key'), role: 'viewer' }, { headers })
       return shownSecret(made.data.operatorKey)
     }
     const [operatorKey, foreign] = [await newKey(), await newKey()]
     const from = (headers: object) => ({ headers: { 'x-forwarded-for': address, ...headers } })
-    const enterBy = (shown: string) => brief.call(createSession, { operatorKey: shown }, from({}))
+    const enterBy = (shown: string) => brief.call('createSession', { operatorKey: shown }, from({}))
     const session = { cookie: cookieOf(await enterBy(operatorKey)) }
     const confirm = async (shown: string) =>
-      (await brief.call(confirmSession, { operatorKey: shown }, from(session))).code
+      (await brief.call('confirmSession', { operatorKey: shown }, from(session))).code
     const failures = () =>
       database.run(async (sql) => (await sql`select failures from sign_in_attempt where key = ${key}`)[0]?.failures)
     const wrong = `${operatorKey.slice(0, -1)}!`
@@ -159,7 +155,7 @@ describe('a proof', () => {
       (sql) =>
         sql`update operator_session set confirmed_at = now() - interval '1 hour' where operator_id = ${person.id}`,
     )
-    const act = async () => (await brief.call(createOperatorKey, {}, { headers })).code
+    const act = async () => (await brief.call('createOperatorKey', {}, { headers })).code
     expect(await becomes(10035, act, rememberedMs)).toBe(10035)
     await database.run((sql) => sql`update operator_session set confirmed_at = now() where operator_id = ${person.id}`)
     expect(await act()).toBe(10001)

@@ -1,8 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { takeApplicationOffline, takeApplicationOnline } from '../../src/applications/contract.ts'
-import { createDevice, createDevices } from '../../src/devices/contract.ts'
-import { transferDevice } from '../../src/devices/ownership/contract.ts'
-import { saveSite } from '../../src/sites/contract.ts'
 import { type Answer, type CallOptions, Client } from '../kit/client.ts'
 import type { OwnDatabase } from '../kit/database.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
@@ -45,7 +41,7 @@ afterEach(async () => {
 const each = (index: number) => clients[index % clients.length] as Client
 const times = <T>(count: number, make: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, index) => make(index)))
-const create = (index: number, app: TestApplication, body: object) => each(index).call(createDevice, body, app)
+const create = (index: number, app: TestApplication, body: object) => each(index).call('createDevice', body, app)
 
 const toggles = atScale(30, 1_000)
 
@@ -71,7 +67,7 @@ test(`after an offline answer no device appears, created or transferred, in ${to
     async (index) => {
       const deviceNo = serials[index] ?? newSerial()
       if (serials[index] === undefined) await create(index, giver, deviceBody(giver.appId, { deviceNo }))
-      const answer = await each(index).operate(transferDevice, { deviceNo, targetAppId: appId, reason: 'race' })
+      const answer = await each(index).operate('transferDevice', { deviceNo, targetAppId: appId, reason: 'race' })
       // Repeats until the device has moved, so that many transfers are running when the application goes offline.
       if (note(answer, 'moved')) delete serials[index]
       else serials[index] = deviceNo
@@ -83,13 +79,13 @@ test(`after an offline answer no device appears, created or transferred, in ${to
     for (let toggle = 0; toggle < toggles; toggle++) {
       await anyMoment(random, 6)
       const began = performance.now()
-      const offline = await each(toggle).operate(takeApplicationOffline, { appId })
+      const offline = await each(toggle).operate('takeApplicationOffline', { appId })
       took.push(performance.now() - began)
       expect(offline.data.onlineStatus, said).toBe(2)
       const after = await count()
       await anyMoment(random, 6)
       expect(await count(), `${said}: toggle ${toggle}: appeared late`).toBe(after)
-      await each(toggle + 1).operate(takeApplicationOnline, { appId })
+      await each(toggle + 1).operate('takeApplicationOnline', { appId })
     }
   })
   await Promise.all([creating.stop(), transferring.stop()])
@@ -124,7 +120,7 @@ test('rows of createBatch race with single creates: each serial has one owner, a
       const app = count % 2 === 0 ? a : b
       return { app, index, answer: await create(count >> 1, app, deviceBody(app.appId, { deviceNo: serials[index] })) }
     })
-    const { results } = (await each(round).call(createDevices, { devices }, a)).data
+    const { results } = (await each(round).call('createDevices', { devices }, a)).data
     for (const { app, index, answer } of await singles) {
       const row = results[index]
       const isBatchs = row?.code === 0
@@ -139,8 +135,8 @@ test('rows of createBatch race with single creates: each serial has one owner, a
 })
 
 type Send = (client: Client, sent: object, options: CallOptions) => Promise<Answer<object>>
-const sendDevice: Send = (client, sent, options) => client.call(createDevice, sent, options)
-const sendSite: Send = (client, sent, options) => client.call(saveSite, sent, options)
+const sendDevice: Send = (client, sent, options) => client.call('createDevice', sent, options)
+const sendSite: Send = (client, sent, options) => client.call('saveSite', sent, options)
 const creates = [
   { name: 'createDevice', request: sendDevice, body: deviceBody, table: 'device', nameOf: 'deviceName' },
   { name: 'saveSite', request: sendSite, body: siteBody, table: 'site', nameOf: 'siteName' },

@@ -13,14 +13,9 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { gunzipSync } from 'node:zlib'
-import { saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
 import { requireRestorable, restoreBackup } from '../../src/backup/restore.ts'
-import { testDelivery } from '../../src/deliveries/contract.ts'
-import { createDevice } from '../../src/devices/contract.ts'
 import { openLog } from '../../src/runtime/log.ts'
 import { newKey } from '../../src/secrets/box.ts'
-import { getReadiness } from '../../src/service/contract.ts'
-import { getOverview } from '../../src/service/overview/contract.ts'
 import { forecourt, startForecourt } from '../cli/support.ts'
 import { Client, untilAdmitted } from '../kit/client.ts'
 import { embeddedConnection, hasOldestPostgres, withSql } from '../kit/database.ts'
@@ -54,7 +49,7 @@ const allow = { FORECOURT_PRIVATE_CALLBACKS: 'allow' }
 /** Sends a test callback and verifies its signature with the secret that the application got. */
 async function expectSigned(client: Client, appId: string, path: string, secret: string): Promise<void> {
   // Test callbacks have a rate limit, and the times of earlier ones are restored too.
-  const sent = await untilAdmitted(() => client.operate(testDelivery, { appId }), 200)
+  const sent = await untilAdmitted(() => client.operate('testDelivery', { appId }), 200)
   expect(sent.data?.status, sent.text).toBe(2)
   const received = receiver.at(path).at(-1)
   if (received === undefined) throw new Error('nothing has arrived')
@@ -66,7 +61,7 @@ async function newEndpoint(client: Client) {
   const app = await newApplication(client, { thirdPartyConfig: null })
   const path = `/${app.appId}`
   const members = { appId: app.appId, operatorName: 'Operator', callbackUrl: receiver.url(path) }
-  const { data } = await client.call(saveThirdPartyConfig, members, { token: app.token })
+  const { data } = await client.call('saveThirdPartyConfig', members, { token: app.token })
   return { ...app, path, secret: String(data.callbackSecret) }
 }
 
@@ -76,7 +71,7 @@ test.skipIf(!hasOldestPostgres || !isLong)(
     const embedded = await place.startService({ env: allow })
     const before = new Client(embedded)
     const { appId, token, path, secret } = await newEndpoint(before)
-    await before.call(createDevice, deviceBody(appId), { token })
+    await before.call('createDevice', deviceBody(appId), { token })
     await receiver.waitFor(path, 2)
     // The backup is written to a pipe, so the command needs no file.
     const file = newFile()
@@ -94,12 +89,12 @@ test.skipIf(!hasOldestPostgres || !isLong)(
     createReadStream(file).pipe(restoring.child.stdin as NodeJS.WritableStream)
     expectDone(await restoring.ended)
 
-    expect((await client.call(getReadiness, {})).data).toMatchObject({ ready: true, callbacks: 'paused' })
-    expect((await client.operate(getOverview, {})).data.callbacks).toBe('paused')
+    expect((await client.call('getReadiness', {})).data).toMatchObject({ ready: true, callbacks: 'paused' })
+    expect((await client.operate('getOverview', {})).data.callbacks).toBe('paused')
     const had = receiver.at(path).length
-    const created = await client.call(createDevice, deviceBody(appId), { token })
+    const created = await client.call('createDevice', deviceBody(appId), { token })
     expect(created.code, created.text).toBe(0)
-    expect((await client.operate(testDelivery, { appId })).code).toBe(10042)
+    expect((await client.operate('testDelivery', { appId })).code).toBe(10042)
     expect(await staysTrue(() => receiver.at(path).length === had, 2_000)).toBe(true)
     expect(await forecourt(['callbacks', 'resume'], env)).toEqual({
       code: 0,
@@ -107,7 +102,7 @@ test.skipIf(!hasOldestPostgres || !isLong)(
       stderr: '',
     })
     expect(await becomesTrue(() => receiver.at(path).length > had)).toBe(true)
-    expect((await client.call(getReadiness, {})).data.callbacks).toBe('on')
+    expect((await client.call('getReadiness', {})).data.callbacks).toBe('on')
     await expectSigned(client, appId, path, secret)
 
     const back = newFile()

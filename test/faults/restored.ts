@@ -1,7 +1,5 @@
 import { expect } from 'bun:test'
 import type postgres from 'postgres'
-import { createDevice } from '../../src/devices/contract.ts'
-import { pageEvents } from '../../src/events/contract.ts'
 import { Client } from '../kit/client.ts'
 import { deviceBody, type TestApplication } from '../kit/records.ts'
 import type { Service } from '../kit/service.ts'
@@ -42,14 +40,14 @@ export async function expectServes(
 ): Promise<void> {
   const client = new Client(service)
   const device = before.find(({ kind }) => kind === 'device') as Create
-  const again = await client.call(createDevice, device.body, { token })
+  const again = await client.call('createDevice', device.body, { token })
   expect(again.status, again.text).toBe(409)
-  const repeated = await client.call(createDevice, device.body, { token, headers: { 'idempotency-key': device.key } })
+  const repeated = await client.call('createDevice', device.body, { token, headers: { 'idempotency-key': device.key } })
   expect([repeated.status, repeated.headers.get('idempotency-replayed')]).toEqual([200, 'true'])
   const newest = async () => {
     const ids: number[] = []
     for (let afterId = 0; ; ) {
-      const { data } = await client.call(pageEvents, { afterId, pageSize: 100 }, { token })
+      const { data } = await client.call('pageEvents', { afterId, pageSize: 100 }, { token })
       ids.push(...data.list.map(({ id }) => id))
       if (data.list.length < 100) return ids
       afterId = ids.at(-1) as number
@@ -57,7 +55,7 @@ export async function expectServes(
   }
   const had = await newest()
   for (let made = 0; made < 3; made++) {
-    expect((await client.call(createDevice, deviceBody(appId), { token })).code).toBe(0)
+    expect((await client.call('createDevice', deviceBody(appId), { token })).code).toBe(0)
   }
   const has = await newest()
   expect(has).toEqual(has.toSorted((a, b) => a - b))

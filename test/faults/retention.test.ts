@@ -3,8 +3,6 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pino from 'pino'
 import { openDatabase } from '../../src/database/open.ts'
-import { createDevice } from '../../src/devices/contract.ts'
-import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { runUpkeep } from '../../src/service/upkeep.ts'
 import { Client } from '../kit/client.ts'
 import { libfaketime, movedClock } from '../kit/clock.ts'
@@ -39,9 +37,9 @@ test.skipIf(!hasOldestPostgres || !existsSync(libfaketime))(
       const { appId, token } = await newApplication(client, { thirdPartyConfig })
       const body = deviceBody(appId)
       const { deviceNo } = body
-      const made = await client.call(createDevice, body, { token, headers: { 'idempotency-key': 'first' } })
-      const reported = await client.call(reportDeviceState, { deviceNo, status: 2 }, { token })
-      const refused = await client.call(createDevice, body, { token })
+      const made = await client.call('createDevice', body, { token, headers: { 'idempotency-key': 'first' } })
+      const reported = await client.call('reportDeviceState', { deviceNo, status: 2 }, { token })
+      const refused = await client.call('createDevice', body, { token })
       expect([made.code, reported.code, refused.code]).toEqual([0, 0, 20017])
       const kept = async () => {
         const [row] = await sql`

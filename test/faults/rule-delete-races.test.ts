@@ -1,15 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Static } from 'typebox'
-import {
-  deleteBillingRule,
-  getBillingRule,
-  saveBillingRule,
-  updateBillingRule,
-} from '../../src/billing-rules/contract.ts'
-import { createDevice, getDevice, updateDevice } from '../../src/devices/contract.ts'
+import { deleteBillingRule, getBillingRule, updateBillingRule } from '../../src/billing-rules/contract.ts'
+import { getDevice, updateDevice } from '../../src/devices/contract.ts'
 import { unbindDevice } from '../../src/devices/ownership/contract.ts'
-import { type EventRecord, pageEvents } from '../../src/events/contract.ts'
-import { deleteSite, getSite, type SiteRecord, saveSite, updateSite } from '../../src/sites/contract.ts'
+import type { EventRecord, pageEvents } from '../../src/events/contract.ts'
+import { deleteSite, getSite, type SiteRecord, updateSite } from '../../src/sites/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
 import { type Answer, Client } from '../kit/client.ts'
 import type { OwnDatabase } from '../kit/database.ts'
@@ -40,13 +35,13 @@ const fields = ['fastChargeBillRuleId', 'rushingBillRuleId', 'placeholderBillRul
 
 async function newRule({ appId, token }: TestApplication, ruleType: number): Promise<number> {
   const terms = ruleType === 3 ? occupancyTerms : { periods: onePeriod }
-  const answer = await either().call(saveBillingRule, { appId, ruleName: 'rule', ruleType, ...terms }, { token })
+  const answer = await either().call('saveBillingRule', { appId, ruleName: 'rule', ruleType, ...terms }, { token })
   expect(answer.code, answer.text).toBe(0)
   return answer.data.id
 }
 
 async function newSite({ appId, token }: TestApplication, members: Record<string, unknown> = {}): Promise<SiteRecord> {
-  const answer = await either().call(saveSite, siteBody(appId, members), { token })
+  const answer = await either().call('saveSite', siteBody(appId, members), { token })
   expect(answer.code, answer.text).toBe(0)
   return answer.data
 }
@@ -73,10 +68,10 @@ test('rules and sites that come, change and go side by side: at no point in the 
 
   const named = () => Object.fromEntries(fields.map((field, index) => [field, random() < 0.4 ? rules[index] : null]))
   const acts = {
-    save: () => either().call(saveSite, siteBody(appId, named()), { token }),
-    update: () => either().call(updateSite, { id: pick(sites), ...named() }, { token }),
-    remove: () => either().call(deleteSite, { id: pick(sites) }, { token }),
-    delete: () => either().call(deleteBillingRule, { id: pick(rules) }, { token }),
+    save: () => either().call('saveSite', siteBody(appId, named()), { token }),
+    update: () => either().call('updateSite', { id: pick(sites), ...named() }, { token }),
+    remove: () => either().call('deleteSite', { id: pick(sites) }, { token }),
+    delete: () => either().call('deleteBillingRule', { id: pick(rules) }, { token }),
   }
   const expected = { save: [0, 40002], update: [0, 30002, 40002], remove: [0, 30002], delete: [0, 40002, 40004] }
   const workers = Array.from({ length: 12 }, async () => {
@@ -94,12 +89,12 @@ test('rules and sites that come, change and go side by side: at no point in the 
   /** Deletes most sites, so that now and then no site uses a rule. */
   async function clear() {
     for (const id of sites.splice(0, Math.max(0, sites.length - 3))) {
-      await either().call(deleteSite, { id }, { token })
+      await either().call('deleteSite', { id }, { token })
     }
   }
   async function replace() {
     for (const [index, id] of rules.entries()) {
-      const answer = await either().call(getBillingRule, { id }, { token })
+      const answer = await either().call('getBillingRule', { id }, { token })
       if (answer.code === 40002 && rules[index] === id) rules[index] = await newRule(app, index + 1)
     }
   }
@@ -129,7 +124,7 @@ async function eventsOf({ token }: TestApplication): Promise<EventRecord[]> {
   const events: EventRecord[] = []
   for (let cursor: string | null = ''; cursor !== null; ) {
     const page: { data: Static<typeof pageEvents.data> } = await either().call(
-      pageEvents,
+      'pageEvents',
       { pageSize: 100, cursor },
       { token },
     )
@@ -187,7 +182,7 @@ const kinds: {
     operations: { get: getDevice, update: updateDevice, remove: unbindDevice },
     name: 'deviceName',
     async make(app) {
-      const { data } = await either().call(createDevice, deviceBody(app.appId), { token: app.token })
+      const { data } = await either().call('createDevice', deviceBody(app.appId), { token: app.token })
       return { deviceNo: data.deviceNo }
     },
   },

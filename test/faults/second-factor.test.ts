@@ -2,36 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createApplication, pageApplications } from '../../src/applications/contract.ts'
-import { pageAudit } from '../../src/events/contract.ts'
-import {
-  changePassword,
-  createOperator,
-  createOperatorKey,
-  pageOperators,
-  resetOperator,
-  setUpOperator,
-  updateOperator,
-} from '../../src/people/operators/contract.ts'
-import {
-  deletePasskey,
-  deleteTotp,
-  getSecondFactors,
-  renewRecoveryCodes,
-  resetSecondFactors,
-  savePasskey,
-  saveTotp,
-  startPasskey,
-  startTotp,
-} from '../../src/people/second-factor/contract.ts'
-import {
-  confirmSession,
-  createSession,
-  deleteSession,
-  getSession,
-  getSettings,
-  pageSessions,
-  startPasskeySession,
-} from '../../src/people/sessions/contract.ts'
+import { createOperatorKey, pageOperators } from '../../src/people/operators/contract.ts'
+import { getSecondFactors, resetSecondFactors } from '../../src/people/second-factor/contract.ts'
+import { confirmSession, getSettings, pageSessions } from '../../src/people/sessions/contract.ts'
 import { openTicket, sealTicket } from '../../src/people/tickets/tickets.ts'
 import { operations } from '../../src/reference/operations.ts'
 import { readKey, SecretBox } from '../../src/secrets/box.ts'
@@ -73,7 +46,7 @@ describe('a role that asks for a second factor', () => {
   test('limits a session by password until a factor is set', async () => {
     const person = await newPerson(client, 'admin')
     const headers = await signIn(client, person)
-    const limited = await client.call(getSession, {}, { headers })
+    const limited = await client.call('getSession', {}, { headers })
     expect(limited.data).toMatchObject({ isLimited: true, method: 'password' })
     const refused = [
       [pageApplications, {}],
@@ -103,89 +76,95 @@ describe('a role that asks for a second factor', () => {
     for (const [operation, input] of open)
       expect((await client.call(untyped(operation), input, { headers })).code).toBe(0)
     const password = newPassword()
-    const changed = await client.call(changePassword, { password: person.password, newPassword: password }, { headers })
+    const changed = await client.call(
+      'changePassword',
+      { password: person.password, newPassword: password },
+      { headers },
+    )
     expect(changed.code).toBe(0)
-    expect((await client.call(getSecondFactors, {}, { headers })).data.isRequired).toBe(true)
-    expect((await client.call(deleteTotp, {}, { headers })).code).toBe(10056)
+    expect((await client.call('getSecondFactors', {}, { headers })).data.isRequired).toBe(true)
+    expect((await client.call('deleteTotp', {}, { headers })).code).toBe(10056)
     await newGenerator(client, headers)
     // The change applies in each process at once, although they have the limited session in memory.
-    const answers = await Promise.all(Array.from({ length: 30 }, () => client.call(pageApplications, {}, { headers })))
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, () => client.call('pageApplications', {}, { headers })),
+    )
     expect(answers.map(({ code }) => code)).toEqual(Array(30).fill(0))
-    expect((await client.call(getSession, {}, { headers })).data.isLimited).toBe(false)
-    expect((await client.call(deleteTotp, {}, { headers })).code).toBe(10057)
-    expect((await client.call(getSecondFactors, {}, { headers })).data.totp).not.toBeNull()
+    expect((await client.call('getSession', {}, { headers })).data.isLimited).toBe(false)
+    expect((await client.call('deleteTotp', {}, { headers })).code).toBe(10057)
+    expect((await client.call('getSecondFactors', {}, { headers })).data.totp).not.toBeNull()
   })
 
   test('is asked for after a set-up link too', async () => {
-    const made = (await client.operate(createOperator, { name: newSerial('person'), role: 'operator' })).data
+    const made = (await client.operate('createOperator', { name: newSerial('person'), role: 'operator' })).data
     const setUp = { setUpToken: made.setUpPath?.split('#')[1], password: newPassword() }
-    const entered = await client.call(setUpOperator, setUp)
+    const entered = await client.call('setUpOperator', setUp)
     expect(entered.data).toMatchObject({ method: 'password', isLimited: true })
     const headers = { cookie: cookieOf(entered) }
-    expect((await client.call(pageApplications, {}, { headers })).code).toBe(10034)
+    expect((await client.call('pageApplications', {}, { headers })).code).toBe(10034)
     await newGenerator(client, headers)
-    expect((await client.call(pageApplications, {}, { headers })).code).toBe(0)
+    expect((await client.call('pageApplications', {}, { headers })).code).toBe(0)
   })
 
   test('leaves a session limited that has not shown the factor, until it does', async () => {
     const person = await newPerson(client, 'admin')
     const [headers, other] = [await signIn(client, person), await signIn(client, person)]
     const { secret } = await newGenerator(client, headers)
-    expect((await client.call(getSession, {}, { headers })).data.isLimited).toBe(false)
+    expect((await client.call('getSession', {}, { headers })).data.isLimited).toBe(false)
     // Somebody who knows only the password could have begun the other session, so it may neither set up a factor nor
     // act as an admin.
     const newer = { password: person.password, newPassword: newPassword() }
     const refused = [
-      await client.call(pageOperators, {}, { headers: other }),
-      await client.call(startTotp, {}, { headers: other }),
-      await client.call(saveTotp, { code: codeOf(secret) }, { headers: other }),
-      await client.call(renewRecoveryCodes, {}, { headers: other }),
-      await client.call(changePassword, newer, { headers: other }),
+      await client.call('pageOperators', {}, { headers: other }),
+      await client.call('startTotp', {}, { headers: other }),
+      await client.call('saveTotp', { code: codeOf(secret) }, { headers: other }),
+      await client.call('renewRecoveryCodes', {}, { headers: other }),
+      await client.call('changePassword', newer, { headers: other }),
     ]
     expect(refused.map(({ code }) => code)).toEqual(Array(5).fill(10034))
-    const { list } = (await client.call(pageSessions, {}, { headers: other })).data
+    const { list } = (await client.call('pageSessions', {}, { headers: other })).data
     expect(new Set(list.map(({ operatorId }) => operatorId))).toEqual(new Set([person.id]))
     const stranger = (await enter(client, await newPerson(client, 'viewer'))).data.id
-    expect((await client.call(deleteSession, { id: stranger }, { headers: other })).code).toBe(10053)
+    expect((await client.call('deleteSession', { id: stranger }, { headers: other })).code).toBe(10053)
 
     const { password } = person
-    expect((await client.call(confirmSession, { password }, { headers: other })).code).toBe(10032)
-    const shown = await client.call(confirmSession, { password, code: codeOf(secret) }, { headers: other })
+    expect((await client.call('confirmSession', { password }, { headers: other })).code).toBe(10032)
+    const shown = await client.call('confirmSession', { password, code: codeOf(secret) }, { headers: other })
     expect(shown.data.isLimited).toBe(false)
-    expect((await client.call(pageOperators, {}, { headers: other })).code).toBe(0)
+    expect((await client.call('pageOperators', {}, { headers: other })).code).toBe(0)
   })
 
   test('is told within a second of a change of role', async () => {
     const person = await newPerson(client, 'viewer')
     const headers = await signIn(client, person)
-    expect((await client.call(getSession, {}, { headers })).data.isLimited).toBe(false)
+    expect((await client.call('getSession', {}, { headers })).data.isLimited).toBe(false)
     const { appId } = await newApplication(client)
     const stream = await EventReader.open(client.url, { headers, query: { appId } })
     await stream.until(() => stream.blocks.length === 2)
-    expect((await client.operate(updateOperator, { id: person.id, role: 'operator' })).code).toBe(0)
+    expect((await client.operate('updateOperator', { id: person.id, role: 'operator' })).code).toBe(0)
     expect(await becomes(10034, () => stream.closed?.code, rememberedMs)).toBe(10034)
-    const page = async () => (await client.call(pageApplications, {}, { headers })).code
+    const page = async () => (await client.call('pageApplications', {}, { headers })).code
     expect(await becomes(10034, page, rememberedMs)).toBe(10034)
-    expect((await client.operate(updateOperator, { id: person.id, role: 'viewer' })).code).toBe(0)
+    expect((await client.operate('updateOperator', { id: person.id, role: 'viewer' })).code).toBe(0)
     expect(await becomes(0, page, rememberedMs)).toBe(0)
   })
 
   test('takes no session by an operator key of such a role, but for the key of the settings', async () => {
     const make = async (role: string) =>
-      (await client.operate(createOperatorKey, { name: newSerial('key'), role })).data.operatorKey ?? ''
+      (await client.operate('createOperatorKey', { name: newSerial('key'), role })).data.operatorKey ?? ''
     const [admin, viewer] = [await make('admin'), await make('viewer')]
-    expect((await client.call(createSession, { operatorKey: admin })).code).toBe(10034)
-    expect((await client.call(createSession, { operatorKey: viewer })).code).toBe(0)
-    const own = await client.call(createSession, { operatorKey: client.operatorKey })
+    expect((await client.call('createSession', { operatorKey: admin })).code).toBe(10034)
+    expect((await client.call('createSession', { operatorKey: viewer })).code).toBe(0)
+    const own = await client.call('createSession', { operatorKey: client.operatorKey })
     expect([own.code, own.data.isLimited]).toEqual([0, false])
-    expect((await client.call(pageApplications, {}, { headers: { cookie: cookieOf(own) } })).code).toBe(0)
+    expect((await client.call('pageApplications', {}, { headers: { cookie: cookieOf(own) } })).code).toBe(0)
     // Programs need none.
-    expect((await client.call(pageApplications, {}, { token: admin })).code).toBe(0)
+    expect((await client.call('pageApplications', {}, { token: admin })).code).toBe(0)
   })
 
   test('lets a session go that only may set one up', async () => {
     const headers = await signIn(client, await newPerson(client, 'operator'))
-    expect((await client.call(deleteSession, {}, { headers })).code).toBe(0)
+    expect((await client.call('deleteSession', {}, { headers })).code).toBe(0)
   })
 })
 
@@ -244,9 +223,9 @@ describe('codes', () => {
 
   test('of a generator that was begun more than 10 minutes ago set nothing up', async () => {
     const headers = await signIn(client, await newPerson(client, 'viewer'))
-    const { secret } = (await client.call(startTotp, {}, { headers })).data
+    const { secret } = (await client.call('startTotp', {}, { headers })).data
     await database.run((sql) => sql`update operator_totp_draft set expires_at = now()`)
-    expect((await client.call(saveTotp, { code: codeOf(secret) }, { headers })).code).toBe(10033)
+    expect((await client.call('saveTotp', { code: codeOf(secret) }, { headers })).code).toBe(10033)
   })
 
   test('are kept sealed and as hashes alone', async () => {
@@ -272,15 +251,15 @@ describe('the audit trail', () => {
     const person = await newPerson(client, 'viewer')
     const headers = await signIn(client, person)
     const { secret, recoveryCodes } = await newGenerator(client, headers)
-    const renewed = (await client.call(renewRecoveryCodes, {}, { headers })).data.recoveryCodes
-    expect((await client.call(deleteTotp, {}, { headers })).code).toBe(0)
+    const renewed = (await client.call('renewRecoveryCodes', {}, { headers })).data.recoveryCodes
+    expect((await client.call('deleteTotp', {}, { headers })).code).toBe(0)
     await newGenerator(client, headers)
     const browsers = () => database.run((sql) => sql`select 1 from operator_browser where operator_id = ${person.id}`)
     expect(await browsers()).toHaveLength(1)
-    await client.operate(resetSecondFactors, { id: person.id, reason: 'the phone is lost' })
+    await client.operate('resetSecondFactors', { id: person.id, reason: 'the phone is lost' })
     // Its browsers are strangers again.
     expect(await browsers()).toHaveLength(0)
-    const trail = await client.operate(pageAudit, { subject: String(person.id) })
+    const trail = await client.operate('pageAudit', { subject: String(person.id) })
     const told = trail.data.list.filter(({ type }) => type.startsWith('secondFactor.'))
     expect(told.map(({ type, actor, data }) => [type, actor, data])).toEqual(
       [
@@ -306,7 +285,7 @@ describe('the audit trail', () => {
 })
 
 async function begun(headers: { cookie: string }) {
-  const { code, data, text } = await client.call(startPasskey, {}, { headers })
+  const { code, data, text } = await client.call('startPasskey', {}, { headers })
   if (code !== 0) throw new Error(text)
   return data
 }
@@ -314,7 +293,7 @@ async function begun(headers: { cookie: string }) {
 async function added(headers: { cookie: string }, authenticator = new Authenticator(origin)) {
   const { options, ticket } = await begun(headers)
   const input = { ticket, credential: authenticator.create(options), name: 'My laptop' }
-  return { authenticator, saved: await client.call(savePasskey, input, { headers }) }
+  return { authenticator, saved: await client.call('savePasskey', input, { headers }) }
 }
 
 async function personWithPasskey(role = 'viewer') {
@@ -326,8 +305,8 @@ async function personWithPasskey(role = 'viewer') {
 }
 
 async function enterBy(authenticator: Authenticator, lies: Lies = {}) {
-  const { options, ticket } = (await client.call(startPasskeySession, {})).data
-  return client.call(createSession, { ticket, credential: authenticator.get(options, lies) })
+  const { options, ticket } = (await client.call('startPasskeySession', {})).data
+  return client.call('createSession', { ticket, credential: authenticator.get(options, lies) })
 }
 
 describe('a passkey', () => {
@@ -337,10 +316,10 @@ describe('a passkey', () => {
     expect(factors.recoveryCodes).toHaveLength(10)
     const entered = await enterBy(authenticator)
     expect(entered.data).toMatchObject({ operatorId: person.id, method: 'passkey', isLimited: false })
-    expect((await client.call(getSession, {}, { headers: { cookie: cookieOf(entered) } })).data.id).toBe(
+    expect((await client.call('getSession', {}, { headers: { cookie: cookieOf(entered) } })).data.id).toBe(
       entered.data.id,
     )
-    expect((await client.call(getSecondFactors, {}, { headers })).data.passkeys[0]?.lastUseTime).not.toBeNull()
+    expect((await client.call('getSecondFactors', {}, { headers })).data.passkeys[0]?.lastUseTime).not.toBeNull()
     // The password alone is not enough any more.
     expect((await enter(client, person)).code).toBe(10032)
     const [code] = factors.recoveryCodes ?? []
@@ -358,7 +337,7 @@ describe('a passkey', () => {
     })
     // Whatever a request calls the service.
     const lies = { host: 'evil.example', 'x-forwarded-host': 'evil.example', origin: 'https://evil.example' }
-    const { data } = await client.call(startPasskeySession, {}, { headers: lies })
+    const { data } = await client.call('startPasskeySession', {}, { headers: lies })
     expect(data.options).toMatchObject({ rpId: 'forecourt.example', userVerification: 'required' })
     expect(data.options).not.toHaveProperty('allowCredentials', expect.arrayContaining([expect.anything()]))
   })
@@ -383,16 +362,16 @@ describe('a passkey', () => {
     const stranger = new Authenticator(origin)
     const refused = await enterBy(stranger)
     const { person, authenticator } = await personWithPasskey()
-    await client.operate(updateOperator, { id: person.id, status: 2 })
+    await client.operate('updateOperator', { id: person.id, status: 2 })
     const disabled = await enterBy(authenticator)
     expect([disabled.status, disabled.text]).toEqual([refused.status, refused.text])
     expect(refused.code).toBe(10031)
-    await client.operate(updateOperator, { id: person.id, status: 1 })
+    await client.operate('updateOperator', { id: person.id, status: 1 })
     expect((await enterBy(authenticator)).code).toBe(0)
-    await client.operate(resetOperator, { id: person.id })
+    await client.operate('resetOperator', { id: person.id })
     expect((await enterBy(authenticator)).code).toBe(10031)
     const other = await personWithPasskey()
-    expect((await client.operate(resetSecondFactors, { id: other.person.id, reason: 'lost' })).code).toBe(0)
+    expect((await client.operate('resetSecondFactors', { id: other.person.id, reason: 'lost' })).code).toBe(0)
     expect((await enterBy(other.authenticator)).code).toBe(10031)
   })
 
@@ -405,15 +384,15 @@ describe('a passkey', () => {
     const headers = await signIn(client, await newPerson(client, 'viewer'))
     const { options, ticket } = await begun(headers)
     const credential = new Authenticator(origin).create(options, lies)
-    expect((await client.call(savePasskey, { ticket, credential, name: 'x' }, { headers })).code).toBe(10033)
-    expect((await client.call(getSecondFactors, {}, { headers })).data.passkeys).toEqual([])
+    expect((await client.call('savePasskey', { ticket, credential, name: 'x' }, { headers })).code).toBe(10033)
+    expect((await client.call('getSecondFactors', {}, { headers })).data.passkeys).toEqual([])
   })
 
   test('whose counter goes back is refused and told', async () => {
     const { person, authenticator } = await personWithPasskey()
     expect((await enterBy(authenticator)).code).toBe(0)
     expect((await enterBy(authenticator, { counter: 1 })).code).toBe(10031)
-    const { list } = (await client.operate(pageAudit, { type: 'secondFactor.suspected' })).data
+    const { list } = (await client.operate('pageAudit', { type: 'secondFactor.suspected' })).data
     expect(list[0]?.data).toMatchObject({ operatorId: person.id, factor: 'passkey', counter: 1 })
     expect((await enterBy(authenticator)).code).toBe(0)
   })
@@ -423,7 +402,7 @@ describe('a passkey', () => {
     const { options, ticket } = await begun(headers)
     const authenticator = new Authenticator(origin)
     const input = { ticket, credential: authenticator.create(options, { isSynced: true }), name: 'Of my phone' }
-    const saved = await client.call(savePasskey, input, { headers })
+    const saved = await client.call('savePasskey', input, { headers })
     expect(saved.data.passkeys).toMatchObject([{ name: 'Of my phone', isSynced: true }])
     for (let time = 0; time < 2; time++) {
       expect((await enterBy(authenticator, { counter: 0, isSynced: true })).code).toBe(0)
@@ -434,9 +413,9 @@ describe('a passkey', () => {
     const { person, headers, authenticator, factors } = await personWithPasskey()
     const other = await personWithPasskey()
     const [passkey] = factors.passkeys
-    const foreign = await client.call(deletePasskey, { id: other.factors.passkeys[0]?.id }, { headers })
+    const foreign = await client.call('deletePasskey', { id: other.factors.passkeys[0]?.id }, { headers })
     expect(foreign.code).toBe(10056)
-    const left = await client.call(deletePasskey, { id: passkey?.id }, { headers })
+    const left = await client.call('deletePasskey', { id: passkey?.id }, { headers })
     expect(left.data).toMatchObject({ passkeys: [], recoveryCodesLeft: 0 })
     expect((await enterBy(authenticator)).code).toBe(10031)
     expect((await enter(client, person)).code).toBe(0)
@@ -451,22 +430,22 @@ describe('a passkey', () => {
         select ${person.id}, ${person.name} || n, 'x', 0, false, 'x', now() from generate_series(1, 19) as n`,
     )
     const credential = new Authenticator(origin).create(options)
-    expect((await client.call(savePasskey, { ticket, credential, name: 'x' }, { headers })).code).toBe(10001)
-    expect((await client.call(startPasskey, {}, { headers })).code).toBe(10001)
+    expect((await client.call('savePasskey', { ticket, credential, name: 'x' }, { headers })).code).toBe(10001)
+    expect((await client.call('startPasskey', {}, { headers })).code).toBe(10001)
   })
 })
 
 describe('a ticket', () => {
   test('works once, among many requests on several processes', async () => {
     const { authenticator } = await personWithPasskey()
-    const { options, ticket } = (await client.call(startPasskeySession, {})).data
+    const { options, ticket } = (await client.call('startPasskeySession', {})).data
     const credential = authenticator.get(options, { counter: 0 })
     const answers = await Promise.all(
-      Array.from({ length: atScale(40, 500) }, () => client.call(createSession, { ticket, credential })),
+      Array.from({ length: atScale(40, 500) }, () => client.call('createSession', { ticket, credential })),
     )
     expect(answers.filter(({ code }) => code === 0)).toHaveLength(1)
     // Another spelling of the same bytes is not accepted either.
-    expect((await client.call(createSession, { ticket: `${ticket}==`, credential })).code).toBe(10031)
+    expect((await client.call('createSession', { ticket: `${ticket}==`, credential })).code).toBe(10031)
   })
 
   test('is for its purpose and its account alone, and nothing is stored until it is used', async () => {
@@ -474,17 +453,17 @@ describe('a ticket', () => {
     const before = await count()
     const { person: _, headers } = await personWithPasskey()
     const [own, foreign] = [await begun(headers), await begun(await signIn(client, await newPerson(client, 'viewer')))]
-    for (let time = 0; time < 5; time++) await client.call(startPasskeySession, {})
+    for (let time = 0; time < 5; time++) await client.call('startPasskeySession', {})
     expect((await count()) - before).toBe(1)
     const authenticator = new Authenticator(origin)
     const credential = authenticator.create(foreign.options)
     const input = { ticket: foreign.ticket, credential, name: 'x' }
-    expect((await client.call(savePasskey, input, { headers })).code).toBe(10033)
+    expect((await client.call('savePasskey', input, { headers })).code).toBe(10033)
     expect(
-      (await client.call(createSession, { ticket: own.ticket, credential: authenticator.get(own.options) })).code,
+      (await client.call('createSession', { ticket: own.ticket, credential: authenticator.get(own.options) })).code,
     ).toBe(10031)
     for (const ticket of ['x', own.ticket.slice(0, -4), `${own.ticket.slice(0, -4)}AAAA`]) {
-      expect((await client.call(createSession, { ticket, credential: {} })).code).toBe(10031)
+      expect((await client.call('createSession', { ticket, credential: {} })).code).toBe(10031)
     }
   })
 
@@ -492,22 +471,22 @@ describe('a ticket', () => {
     const { authenticator } = await personWithPasskey()
     const [key = ''] = readFileSync(join(service.dataDir, 'secrets.key'), 'utf8').trim().split('\n')
     const box = new SecretBox([readKey(key) ?? Buffer.alloc(0)])
-    const { options, ticket: text } = (await client.call(startPasskeySession, {})).data
+    const { options, ticket: text } = (await client.call('startPasskeySession', {})).data
     const ticket = openTicket<object>(box, 'passkey', text)
     expect(Math.round(((ticket?.until.getTime() ?? 0) - Date.now()) / 1000)).toBeWithin(291, 301)
     // The same ticket as it is when its time is over, and a second before.
     const enterWith = (left: number) => {
       const ticketOfThen = sealTicket(box, 'passkey', ticket?.content ?? {}, left)
-      return client.call(createSession, { ticket: ticketOfThen, credential: authenticator.get(options) })
+      return client.call('createSession', { ticket: ticketOfThen, credential: authenticator.get(options) })
     }
     expect((await enterWith(-1)).code).toBe(10031)
     expect((await enterWith(1)).code).toBe(0)
   })
 
   test('names what is missing beside it', async () => {
-    const { ticket } = (await client.call(startPasskeySession, {})).data
-    expect((await client.call(createSession, { ticket })).text).toContain('"credential"')
-    expect((await client.call(createSession, { credential: {} })).text).toContain('"ticket"')
+    const { ticket } = (await client.call('startPasskeySession', {})).data
+    expect((await client.call('createSession', { ticket })).text).toContain('"credential"')
+    expect((await client.call('createSession', { credential: {} })).text).toContain('"ticket"')
   })
 })
 
@@ -515,13 +494,13 @@ test('a passkey gives a session a new proof, if it is of the same account', asyn
   const { headers, authenticator } = await personWithPasskey('admin')
   const other = await personWithPasskey()
   await database.run((sql) => sql`update operator_session set confirmed_at = now() - interval '1 hour'`)
-  const act = async () => (await client.call(createOperatorKey, {}, { headers })).code
+  const act = async () => (await client.call('createOperatorKey', {}, { headers })).code
   expect(await becomes(10035, act, rememberedMs)).toBe(10035)
   const confirm = async (by: Authenticator) => {
-    const { options, ticket } = (await client.call(startPasskeySession, {})).data
-    return client.call(confirmSession, { ticket, credential: by.get(options) }, { headers })
+    const { options, ticket } = (await client.call('startPasskeySession', {})).data
+    return client.call('confirmSession', { ticket, credential: by.get(options) }, { headers })
   }
-  const lastUse = async () => (await client.call(getSecondFactors, {}, { headers: other.headers })).data.passkeys
+  const lastUse = async () => (await client.call('getSecondFactors', {}, { headers: other.headers })).data.passkeys
   const before = await lastUse()
   expect((await confirm(other.authenticator)).code).toBe(10031)
   // It counts as a failure of its source, and as no use of the other account’s passkey.

@@ -2,17 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createApplication } from '../../src/applications/contract.ts'
-import {
-  getThirdPartyConfig,
-  rotateCallbackSecret,
-  saveThirdPartyConfig,
-} from '../../src/applications/third-party-config/contract.ts'
-import { createExport } from '../../src/bulk/contract.ts'
 import type { Sql } from '../../src/database/open.ts'
-import { pageDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
-import { createDevice } from '../../src/devices/contract.ts'
-import { pageAudit, pageEvents } from '../../src/events/contract.ts'
 import { findKeys } from '../../src/secrets/open.ts'
 import { Client, untilAdmitted } from '../kit/client.ts'
 import { embeddedConnection, type OwnDatabase, withSql } from '../kit/database.ts'
@@ -85,7 +75,7 @@ async function newEndpoint(service: Service): Promise<Endpoint> {
   const app = await newApplication(client, { thirdPartyConfig: null })
   const path = `/${app.appId}?key=1`
   const members = { appId: app.appId, operatorName: 'Operator', callbackUrl: receiver.url(path) }
-  const saved = await client.call(saveThirdPartyConfig, members, { token: app.token })
+  const saved = await client.call('saveThirdPartyConfig', members, { token: app.token })
   expect(saved.code, saved.text).toBe(0)
   return { ...app, path, secrets: [String(saved.data.callbackSecret)] }
 }
@@ -93,7 +83,7 @@ async function newEndpoint(service: Service): Promise<Endpoint> {
 /** Sends a test callback and verifies its signatures with the secrets that the application got. */
 async function expectSigned(service: Service, { appId, path, secrets }: Endpoint): Promise<void> {
   // An application may send one test every few seconds.
-  const sent = await untilAdmitted(() => new Client(service).operate(testDelivery, { appId }), 200)
+  const sent = await untilAdmitted(() => new Client(service).operate('testDelivery', { appId }), 200)
   expect([sent.data?.status, sent.data?.error], sent.text).toEqual([2, null])
   const received = receiver.at(path).at(-1)
   if (received === undefined) throw new Error('nothing has arrived')
@@ -129,13 +119,13 @@ test('the query of a callback reaches its receiver, and only its application and
   const shown = callbackUrl.replace(/\?.*/, '?…')
   const own = { token: app.token }
   const save = (members: object, options: object = own) =>
-    client.call(saveThirdPartyConfig, { appId, operatorName: 'Operator', ...members }, options)
+    client.call('saveThirdPartyConfig', { appId, operatorName: 'Operator', ...members }, options)
   const idempotent = { ...own, headers: { 'idempotency-key': marker.toLowerCase() } }
   expect((await save({ callbackUrl }, idempotent)).data.callbackUrl).toBe(callbackUrl)
   expect((await save({ callbackUrl }, idempotent)).data.callbackUrl).toBe(callbackUrl)
   const made = { appName: marker.toLowerCase(), thirdPartyConfig: { operatorName: 'Operator', callbackUrl } }
   for (const headers of [{}, { 'idempotency-key': 'made' }, { 'idempotency-key': 'made' }]) {
-    const { data } = await client.operate(createApplication, made, { headers })
+    const { data } = await client.operate('createApplication', made, { headers })
     expect(data.thirdPartyConfig?.callbackUrl).toBe(callbackUrl)
   }
 
@@ -145,7 +135,7 @@ test('the query of a callback reaches its receiver, and only its application and
       return [role, await signIn(client, person)] as const
     }),
   )
-  const detail = async (options: object) => client.call(getThirdPartyConfig, { appId }, options)
+  const detail = async (options: object) => client.call('getThirdPartyConfig', { appId }, options)
   expect((await detail(own)).data.callbackUrl).toBe(callbackUrl)
   for (const [role, headers] of people) {
     expect([role, (await detail({ headers })).data.callbackUrl]).toEqual([role, role === 'admin' ? callbackUrl : shown])
@@ -171,23 +161,23 @@ test('the query of a callback reaches its receiver, and only its application and
     expect([refused.code, refused.data]).toEqual([10001, expect.anything()])
   }
 
-  expect((await client.operate(testDelivery, { appId })).data.status).toBe(2)
-  await client.call(createDevice, deviceBody(appId), own)
+  expect((await client.operate('testDelivery', { appId })).data.status).toBe(2)
+  await client.call('createDevice', deviceBody(appId), own)
   expect((await receiver.waitFor(path, 2)).length).toBeGreaterThanOrEqual(2)
-  const rotated = await client.call(rotateCallbackSecret, { appId }, operator)
+  const rotated = await client.call('rotateCallbackSecret', { appId }, operator)
   expect(rotated.data.callbackUrl).toBe(shown)
   const again = { ...own, headers: { 'idempotency-key': 'again' } }
-  const twice = [0, 1].map(() => client.call(rotateCallbackSecret, { appId }, again))
+  const twice = [0, 1].map(() => client.call('rotateCallbackSecret', { appId }, again))
   for (const { data } of await Promise.all(twice)) {
     expect(data.callbackUrl).toBe(callbackUrl)
     expect(data).not.toHaveProperty('sealedQuery')
   }
   const told = [
-    await client.call(pageEvents, {}, own),
-    await client.operate(pageAudit, { appId }),
-    await client.operate(pageAudit, { subject: appId }),
-    await client.call(createExport, { kind: 'events' }, own),
-    await client.call(pageDeliveries, {}, own),
+    await client.call('pageEvents', {}, own),
+    await client.operate('pageAudit', { appId }),
+    await client.operate('pageAudit', { subject: appId }),
+    await client.call('createExport', { kind: 'events' }, own),
+    await client.call('pageDeliveries', {}, own),
   ]
   expect(told[0]?.text).toContain(shown)
   expect(told.filter(({ text }) => text.includes(marker))).toEqual([])
@@ -205,7 +195,7 @@ test.concurrent('no table holds a callback secret as it was shown, and what is h
   const env = { FORECOURT_PRIVATE_CALLBACKS: 'allow' }
   const first = await place.startService({ dataDir, env })
   const endpoint = await newEndpoint(first)
-  const rotated = await new Client(first).operate(rotateCallbackSecret, { appId: endpoint.appId })
+  const rotated = await new Client(first).operate('rotateCallbackSecret', { appId: endpoint.appId })
   endpoint.secrets.unshift(String(rotated.data.callbackSecret))
   await expectSigned(first, endpoint)
   expect(statSync(join(dataDir, 'secrets.key')).mode & 0o777).toBe(0o600)
@@ -273,7 +263,7 @@ longTest('a new first line seals everything anew, and the old line can go', asyn
   const first = await place.startService({ env: settings(database, keyFile(older)) })
   const endpoints = [await newEndpoint(first), await newEndpoint(first)]
   const [rotated] = endpoints as [Endpoint, Endpoint]
-  const answer = await new Client(first).operate(rotateCallbackSecret, { appId: rotated.appId })
+  const answer = await new Client(first).operate('rotateCallbackSecret', { appId: rotated.appId })
   rotated.secrets.unshift(String(answer.data.callbackSecret))
   // More applications than one step of the re-encryption handles.
   await database.run(
@@ -288,7 +278,7 @@ longTest('a new first line seals everything anew, and the old line can go', asyn
   )
   await Promise.all(
     Array.from({ length: 450 }, (_, n) =>
-      new Client(first).operate(saveThirdPartyConfig, { appId: `many-${n + 1}`, operatorName: 'Many' }),
+      new Client(first).operate('saveThirdPartyConfig', { appId: `many-${n + 1}`, operatorName: 'Many' }),
     ),
   )
   const before = await keysInUse(database)
@@ -319,7 +309,7 @@ longTest('a lost key is got over as the settings’ page says, and callbacks beg
   const again = await place.startService({ env: settings(database, keyFile(key())) })
   const { appId, path, token } = endpoint
   const members = { appId, operatorName: 'Operator', callbackUrl: receiver.url(path) }
-  const saved = await new Client(again).call(saveThirdPartyConfig, members, { token })
+  const saved = await new Client(again).call('saveThirdPartyConfig', members, { token })
   await expectSigned(again, { ...endpoint, secrets: [String(saved.data.callbackSecret)] })
   await again.stop()
 })
@@ -347,12 +337,12 @@ test("a secret that was put into another application's row signs nothing, and th
     update third_party_config t set callback_secret = v.callback_secret
     from third_party_config v where t.app_id = ${thief.appId} and v.app_id = ${victim.appId}`,
   )
-  const sent = await client.operate(testDelivery, { appId: thief.appId })
+  const sent = await client.operate('testDelivery', { appId: thief.appId })
   expect([sent.status, sent.code]).toEqual([500, 49999])
   expect(sent.text).not.toContain('whsec_')
-  await client.call(createDevice, deviceBody(thief.appId), { token: thief.token })
+  await client.call('createDevice', deviceBody(thief.appId), { token: thief.token })
   const errors = async () =>
-    (await client.operate(pageDeliveries, { appId: thief.appId })).data.list.map((row) => row.error)
+    (await client.operate('pageDeliveries', { appId: thief.appId })).data.list.map((row) => row.error)
   expect(await becomesTrue(async () => (await errors()).includes('the callback secret can’t be decrypted'))).toBe(true)
   expect(receiver.at(thief.path).map(({ body }) => body.type)).not.toContain('device.bound')
   await expectSigned(service, victim)

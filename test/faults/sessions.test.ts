@@ -1,22 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { ISql } from 'postgres'
-import { createApplication } from '../../src/applications/contract.ts'
-import {
-  changePassword,
-  createOperator,
-  createOperatorKey,
-  deleteOperator,
-  deleteOperatorKey,
-  pageOperatorKeys,
-  resetOperator,
-  setUpOperator,
-  updateOperator,
-} from '../../src/people/operators/contract.ts'
 import { deleteExpiredSetUps } from '../../src/people/operators/store.ts'
-import { deleteTotp, renewRecoveryCodes, saveTotp, startTotp } from '../../src/people/second-factor/contract.ts'
-import { createSession, deleteSession, getSession } from '../../src/people/sessions/contract.ts'
 import { deleteEndedSessions } from '../../src/people/sessions/store.ts'
-import { getOverview } from '../../src/service/overview/contract.ts'
 import { type Answer, Client, rememberedMs } from '../kit/client.ts'
 import type { OwnDatabase } from '../kit/database.ts'
 import {
@@ -58,14 +43,14 @@ afterAll(() => place.clear(), 60_000)
 test('a session that nobody used for 12 hours has ended, and is removed', async () => {
   const person = await newPerson(client, 'viewer')
   const [headers, other] = [await signIn(client, person), await signIn(client, person)]
-  const { id } = (await client.call(getSession, {}, { headers })).data
+  const { id } = (await client.call('getSession', {}, { headers })).data
   await database.run(
     (sql) => sql`update operator_session set expires_at = now() - interval '1 second' where id = ${id}`,
   )
-  const hasEnded = async () => (await client.call(getSession, {}, { headers })).code === 10002
+  const hasEnded = async () => (await client.call('getSession', {}, { headers })).code === 10002
   expect(await becomesTrue(hasEnded, 2 * rememberedMs)).toBe(true)
   expect(await database.run((sql) => deleteEndedSessions(sql, 100))).toBe(1)
-  expect((await client.call(getSession, {}, { headers: other })).code).toBe(0)
+  expect((await client.call('getSession', {}, { headers: other })).code).toBe(0)
 })
 
 test('a session that is used lasts longer, but not beyond 14 days', async () => {
@@ -73,7 +58,7 @@ test('a session that is used lasts longer, but not beyond 14 days', async () => 
   const [headers, ancient] = [await signIn(client, person), await signIn(client, person)]
   const left = (which: { cookie: string }) =>
     database.run(async (sql) => {
-      const { id } = (await client.call(getSession, {}, { headers: which })).data
+      const { id } = (await client.call('getSession', {}, { headers: which })).data
       const [row] = await sql`
         select extract(epoch from expires_at - now())::float8 / 3600 as hours from operator_session where id = ${id}`
       return Number(row?.hours)
@@ -86,23 +71,24 @@ test('a session that is used lasts longer, but not beyond 14 days', async () => 
         where id = (select max(id) from operator_session where id <= ${await idOf(which)}) returning id`
       return row?.id
     })
-  const idOf = async (which: { cookie: string }) => (await client.call(getSession, {}, { headers: which })).data.id
+  const idOf = async (which: { cookie: string }) => (await client.call('getSession', {}, { headers: which })).data.id
   await age(headers, 1)
   await age(ancient, 13.9)
   // Another process has neither session in memory, so it reads them from the database and renews them.
-  for (const which of [headers, ancient]) expect((await another.call(getSession, {}, { headers: which })).code).toBe(0)
+  for (const which of [headers, ancient])
+    expect((await another.call('getSession', {}, { headers: which })).code).toBe(0)
   expect(await left(headers)).toBeGreaterThan(11)
   expect(await left(ancient)).toBeLessThan(2.5)
 })
 
 test('a set-up link ends after 24 hours', async () => {
-  const made = await client.operate(createOperator, { name: newSerial('late'), role: 'admin' })
+  const made = await client.operate('createOperator', { name: newSerial('late'), role: 'admin' })
   await database.run(
     (sql) => sql`
       update operator_setup set expires_at = now() - interval '1 second' where operator_id = ${made.data.id}`,
   )
   const setUpToken = String(made.data.setUpPath).split('#')[1]
-  expect((await client.call(setUpOperator, { setUpToken, password: newPassword() })).code).toBe(10052)
+  expect((await client.call('setUpOperator', { setUpToken, password: newPassword() })).code).toBe(10052)
   expect(await database.run(deleteExpiredSetUps)).toBe(1)
 })
 
@@ -112,7 +98,7 @@ const dayHence = (days: number) =>
 
 test('a key lasts 180 days when nothing is said, and 366 at most', async () => {
   const make = (expireTime: string | null) =>
-    client.operate(createOperatorKey, { name: newSerial('key'), role: 'viewer', expireTime })
+    client.operate('createOperatorKey', { name: newSerial('key'), role: 'viewer', expireTime })
   const days = await database.run(async (sql) => {
     const { id } = (await make(null)).data
     const [row] =
@@ -125,37 +111,37 @@ test('a key lasts 180 days when nothing is said, and 366 at most', async () => {
 })
 
 test('a key shows its last use, to the minute', async () => {
-  const made = (await client.operate(createOperatorKey, { name: newSerial('key'), role: 'viewer' })).data
+  const made = (await client.operate('createOperatorKey', { name: newSerial('key'), role: 'viewer' })).data
   const [id, operatorKey] = [made.id, shownSecret(made.operatorKey)]
   const lastUse = async () =>
-    (await client.operate(pageOperatorKeys, {})).data.list.find((key) => key.id === id)?.lastUseTime
+    (await client.operate('pageOperatorKeys', {})).data.list.find((key) => key.id === id)?.lastUseTime
   expect(await lastUse()).toBeNull()
-  expect((await client.call(getOverview, {}, { token: operatorKey })).code).toBe(0)
+  expect((await client.call('getOverview', {}, { token: operatorKey })).code).toBe(0)
   const first = await lastUse()
   expect(first).toBeString()
   // Later uses in the same minute are not stored, also when the process no longer remembers the key.
   await sleep(rememberedMs + 200)
-  expect((await client.call(getOverview, {}, { token: operatorKey })).code).toBe(0)
+  expect((await client.call('getOverview', {}, { token: operatorKey })).code).toBe(0)
   expect(await lastUse()).toBe(first)
   await database.run((sql) => sql`update operator_key set used_at = now() - interval '2 minutes' where id = ${id}`)
-  expect((await client.call(createSession, { operatorKey })).code).toBe(0)
+  expect((await client.call('createSession', { operatorKey })).code).toBe(0)
   expect(await lastUse()).not.toBe(first)
 })
 
 test('a key ends when it was said to', async () => {
   const key = { name: newSerial('key'), role: 'viewer', expireTime: dayHence(1) }
-  const made = (await client.operate(createOperatorKey, key)).data
+  const made = (await client.operate('createOperatorKey', key)).data
   const [id, operatorKey] = [made.id, shownSecret(made.operatorKey)]
-  expect((await client.call(getOverview, {}, { token: operatorKey })).code).toBe(0)
+  expect((await client.call('getOverview', {}, { token: operatorKey })).code).toBe(0)
   await database.run((sql) => sql`update operator_key set expires_at = now() where id = ${id}`)
-  const hasEnded = async () => (await client.call(getOverview, {}, { token: operatorKey })).code === 10002
+  const hasEnded = async () => (await client.call('getOverview', {}, { token: operatorKey })).code === 10002
   expect(await becomesTrue(hasEnded, 2 * rememberedMs)).toBe(true)
-  expect((await client.call(createSession, { operatorKey })).code).toBe(10031)
+  expect((await client.call('createSession', { operatorKey })).code).toBe(10031)
 })
 
 test('wrong guesses are forgiven after 15 minutes', async () => {
   const person = await newPerson(client, 'viewer')
-  const tryIt = (password: string) => client.call(createSession, { name: person.name, password })
+  const tryIt = (password: string) => client.call('createSession', { name: person.name, password })
   for (let index = 0; index < 10; index++) expect((await tryIt('wrong')).code).toBe(10031)
   expect((await tryIt(person.password)).code).toBe(10007)
   await database.run((sql) => sql`update sign_in_attempt set since = now() - interval '16 minutes'`)
@@ -165,16 +151,16 @@ test('wrong guesses are forgiven after 15 minutes', async () => {
 test('a key or an account that is gone makes no key any more, also where it is still believed', async () => {
   const [person] = [await newPerson(client, 'admin'), await newPerson(client, 'admin')]
   const session = { headers: await signIn(client, person) }
-  const key = (await client.call(createOperatorKey, { name: newSerial('key'), role: 'admin' }, session)).data
+  const key = (await client.call('createOperatorKey', { name: newSerial('key'), role: 'admin' }, session)).data
   for (const caller of [{ token: shownSecret(key.operatorKey) }, session]) {
     // The other process now keeps the caller in memory for half a second.
-    expect((await another.call(getSession, {}, caller)).code).toBe(0)
+    expect((await another.call('getSession', {}, caller)).code).toBe(0)
     const gone =
       'token' in caller
-        ? await client.operate(deleteOperatorKey, { id: key.id })
-        : await client.operate(deleteOperator, { id: person.id })
+        ? await client.operate('deleteOperatorKey', { id: key.id })
+        : await client.operate('deleteOperator', { id: person.id })
     expect(gone.code).toBe(0)
-    const made = await another.call(createOperatorKey, { name: newSerial('key'), role: 'admin' }, caller)
+    const made = await another.call('createOperatorKey', { name: newSerial('key'), role: 'admin' }, caller)
     expect([made.status, made.code]).toEqual([401, 10002])
   }
 })
@@ -212,17 +198,17 @@ describe('what waits', () => {
     const person = await newPerson(client, 'viewer')
     const [headers, other] = [await signIn(client, person), await signIn(client, person)]
     await newGenerator(client, other)
-    const { id } = (await client.call(getSession, {}, { headers })).data
+    const { id } = (await client.call('getSession', {}, { headers })).data
     const proven = () =>
       database.run((sql) => sql`update operator_session set confirmed_at = now() + interval '1 hour' where id = ${id}`)
     await proven()
     const secret = await startedSecret(client, headers)
     const before = await database.run((sql) => sql`select secret, used_step from operator_totp`)
     const requests: (() => Promise<Answer<unknown>>)[] = [
-      () => client.call(saveTotp, { code: codeOf(secret) }, { headers }),
-      () => client.call(startTotp, {}, { headers }),
-      () => client.call(renewRecoveryCodes, {}, { headers }),
-      () => client.call(deleteTotp, {}, { headers }),
+      () => client.call('saveTotp', { code: codeOf(secret) }, { headers }),
+      () => client.call('startTotp', {}, { headers }),
+      () => client.call('renewRecoveryCodes', {}, { headers }),
+      () => client.call('deleteTotp', {}, { headers }),
     ]
     const [row] = await database.run((sql) => sql`select * from operator_session where id = ${id}`)
     for (const request of requests) {
@@ -241,12 +227,12 @@ describe('what waits', () => {
     const person = await newPerson(client, 'viewer')
     const headers = await signIn(client, person)
     const newer = { password: person.password, newPassword: newPassword() }
-    const { id } = (await client.call(getSession, {}, { headers })).data
+    const { id } = (await client.call('getSession', {}, { headers })).data
     const changed = await whileWaiting(
       lockAccounts,
-      () => client.call(changePassword, newer, { headers }),
+      () => client.call('changePassword', newer, { headers }),
       // By somebody else: the person’s own writes take turns.
-      () => client.operate(deleteSession, { id }),
+      () => client.operate('deleteSession', { id }),
     )
     expect(changed.code).toBe(10002)
     expect((await enter(client, person)).code).toBe(0)
@@ -268,17 +254,17 @@ describe('what waits', () => {
   test('writes nothing for a caller that lost its role meanwhile', async () => {
     const [admin, person] = [await newPerson(client, 'admin'), await newPerson(client, 'viewer')]
     const headers = await signIn(client, admin)
-    const key = await client.operate(createOperatorKey, { name: newSerial('key'), role: 'admin' })
+    const key = await client.operate('createOperatorKey', { name: newSerial('key'), role: 'admin' })
     await database.run((sql) => sql`update operator_session set confirmed_at = now() + interval '1 hour'`)
     const rights = await database.run((sql) => sql`select role from operator where id = ${person.id}`)
     const asked = await whileWaiting(
       lockAccounts,
-      () => client.call(updateOperator, { id: person.id, role: 'admin' }, { headers }),
+      () => client.call('updateOperator', { id: person.id, role: 'admin' }, { headers }),
       (tx) => tx`update operator set role = 'viewer' where id = ${admin.id}`,
     )
     const byKey = await whileWaiting(
       lockAccounts,
-      () => client.call(deleteOperator, { id: person.id }, { token: key.data.operatorKey ?? '' }),
+      () => client.call('deleteOperator', { id: person.id }, { token: key.data.operatorKey ?? '' }),
       (tx) => tx`update operator_key set role = 'viewer' where id = ${key.data.id}`,
     )
     expect([asked.code, byKey.code]).toEqual([10003, 10003])
@@ -291,7 +277,9 @@ describe('what waits', () => {
     // Not the last admin, who could be neither reset nor deleted.
     const [person] = [await newPerson(client, 'admin'), await newPerson(client, 'admin')]
     const headers = await signIn(client, person)
-    expect((await client.call(createOperatorKey, { name: newSerial('key'), role: 'viewer' }, { headers })).code).toBe(0)
+    expect((await client.call('createOperatorKey', { name: newSerial('key'), role: 'viewer' }, { headers })).code).toBe(
+      0,
+    )
     const [first, second] = [await enter(client, person), await enter(client, person)]
     const isLogFree = () =>
       database
@@ -310,17 +298,17 @@ describe('what waits', () => {
       () => enter(client, person, undefined, { cookie: cookieOf(first) }),
       look,
     )
-    await whileWaiting(lockSession(second.data.id), () => client.operate(resetOperator, { id: person.id }), look)
-    await whileWaiting(lockAccount(person.id), () => client.operate(deleteOperator, { id: person.id }), look)
+    await whileWaiting(lockSession(second.data.id), () => client.operate('resetOperator', { id: person.id }), look)
+    await whileWaiting(lockAccount(person.id), () => client.operate('deleteOperator', { id: person.id }), look)
     expect(isFree).toEqual([true, true, true])
   })
 })
 
 test('the overview’s minutes outlive the process that counted them', async () => {
   for (let index = 0; index < 5; index++) {
-    expect((await another.operate(createApplication, {})).code).toBe(10001)
+    expect((await another.operate('createApplication', {})).code).toBe(10001)
   }
   expect(await beside.stop()).toBe(0)
-  const { minutes } = (await client.operate(getOverview, {})).data
+  const { minutes } = (await client.operate('getOverview', {})).data
   expect(minutes.reduce((sum, { refusals }) => sum + refusals, 0)).toBeGreaterThanOrEqual(5)
 })

@@ -1,6 +1,4 @@
 import { afterAll, expect, test } from 'bun:test'
-import { setUpOperator } from '../../src/people/operators/contract.ts'
-import { createSession, getSession } from '../../src/people/sessions/contract.ts'
 import { Client } from '../kit/client.ts'
 import { cookieOf, newPassword } from '../kit/people.ts'
 import { newSerial } from '../kit/records.ts'
@@ -32,7 +30,7 @@ test('a first start prints a one-time link for the first admin, and none once th
   expect(another).not.toBe(link)
   const client = new Client(second)
   const [name, password] = [newSerial('first'), newPassword()]
-  const setUp = (from: string) => client.call(setUpOperator, { setUpToken: from.split('#')[1], name, password })
+  const setUp = (from: string) => client.call('setUpOperator', { setUpToken: from.split('#')[1], name, password })
   expect((await setUp(link)).code).toBe(10052)
   const answers = await Promise.all(Array.from({ length: 8 }, () => setUp(another)))
   expect(answers.map(({ code }) => code).sort()).toEqual([0, ...Array(7).fill(10052)])
@@ -44,7 +42,7 @@ test('a first start prints a one-time link for the first admin, and none once th
   expect(linksOf(third)).toEqual([])
   // A session survives the restart.
   const headers = { cookie: cookieOf(session as NonNullable<typeof session>) }
-  expect((await new Client(third).call(getSession, {}, { headers })).data.name).toBe(name)
+  expect((await new Client(third).call('getSession', {}, { headers })).data.name).toBe(name)
   expect(await third.stop()).toBe(0)
 })
 
@@ -54,12 +52,12 @@ longTest(
     const dataDir = place.preparedFolder()
     const first = await place.startService({ dataDir })
     expect(linksOf(first)).toEqual([])
-    const signedIn = await new Client(first).call(createSession, { operatorKey: first.operatorKey })
+    const signedIn = await new Client(first).call('createSession', { operatorKey: first.operatorKey })
     const headers = { cookie: cookieOf(signedIn) }
-    expect((await new Client(first).call(getSession, {}, { headers })).code).toBe(0)
+    expect((await new Client(first).call('getSession', {}, { headers })).code).toBe(0)
     expect(await first.stop()).toBe(0)
     const second = await place.startService({ dataDir })
-    expect((await new Client(second).call(getSession, {}, { headers })).code).toBe(10002)
+    expect((await new Client(second).call('getSession', {}, { headers })).code).toBe(10002)
     expect(await second.stop()).toBe(0)
   },
 )

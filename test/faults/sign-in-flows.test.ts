@@ -2,9 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { getOperator } from '../../src/people/operators/contract.ts'
-import { savePasskey, startPasskey } from '../../src/people/second-factor/contract.ts'
-import { createSession, getSession, startPasskeySession } from '../../src/people/sessions/contract.ts'
 import { logOutByProvider } from '../../src/people/sign-on/contract.ts'
 import { forecourt } from '../cli/support.ts'
 import { Authenticator } from '../kit/authenticator.ts'
@@ -52,10 +49,10 @@ async function comesBack({ cookie, query }: Awaited<ReturnType<typeof begun>>, o
 
 async function newPasskey(person: Person, on = client) {
   const headers = await signIn(on, person)
-  const { options, ticket } = (await on.call(startPasskey, {}, { headers })).data
+  const { options, ticket } = (await on.call('startPasskey', {}, { headers })).data
   const authenticator = new Authenticator(namedUrl)
   const input = { ticket, credential: authenticator.create(options), name: 'x' }
-  const saved = await on.call(savePasskey, input, { headers })
+  const saved = await on.call('savePasskey', input, { headers })
   if (saved.code !== 0) throw new Error(saved.text)
   return authenticator
 }
@@ -93,11 +90,11 @@ describe.skipIf(!isLong)('a way in', () => {
     const person = await newPerson(client, 'viewer')
     const authenticator = await newPasskey(person)
     for (let round = 0; round < 3; round++) {
-      const [flow, { options, ticket }] = [await begun(), (await client.call(startPasskeySession, {})).data]
+      const [flow, { options, ticket }] = [await begun(), (await client.call('startPasskeySession', {})).data]
       await killWorkers()
       expect((await comesBack(flow)).session).toBeDefined()
       const credential = authenticator.get(options)
-      expect((await client.call(createSession, { ticket, credential }, { headers: from() })).code).toBe(0)
+      expect((await client.call('createSession', { ticket, credential }, { headers: from() })).code).toBe(0)
     }
   })
 
@@ -144,7 +141,7 @@ describe.skipIf(!isLong)('a way in', () => {
       }),
     )
     expect(await lock).toEqual(['cut off'])
-    const hasEnded = async () => (await client.call(getSession, {}, { headers: { cookie: session } })).code === 10002
+    const hasEnded = async () => (await client.call('getSession', {}, { headers: { cookie: session } })).code === 10002
     // A logout that had no effect may be sent again; one that had may not.
     const again = (await tell()).status
     expect([200, 400]).toContain(again)
@@ -162,7 +159,7 @@ describe.skipIf(!isLong)('a way in', () => {
       const { secret } = await newGenerator(client, await signIn(client, person))
       const { name, password } = person
       const enter = (on: Client) =>
-        on.call(createSession, { name, password, code: codeOf(secret) }, { headers: from() })
+        on.call('createSession', { name, password, code: codeOf(secret) }, { headers: from() })
       expect((await enter(there)).code).toBe(0)
       // The step is used up for every process, even with a wrong clock.
       expect((await enter(client)).code).toBe(10033)
@@ -213,12 +210,12 @@ describe.skipIf(!isLong)('a restored backup', () => {
       )
       const { name, password } = holder
       for (const code of [codeOf(secret, 1), recoveryCodes[0]]) {
-        expect((await again.call(createSession, { name, password, code })).code).toBe(0)
+        expect((await again.call('createSession', { name, password, code })).code).toBe(0)
       }
-      expect((await again.call(createSession, { name, password })).code).toBe(10032)
-      expect((await again.operate(getOperator, { id: holder.id })).data.isLinked).toBe(true)
-      const { options, ticket } = (await again.call(startPasskeySession, {})).data
-      const entered = await again.call(createSession, { ticket, credential: authenticator.get(options) })
+      expect((await again.call('createSession', { name, password })).code).toBe(10032)
+      expect((await again.operate('getOperator', { id: holder.id })).data.isLinked).toBe(true)
+      const { options, ticket } = (await again.call('startPasskeySession', {})).data
+      const entered = await again.call('createSession', { ticket, credential: authenticator.get(options) })
       expect(entered.data).toMatchObject({ name: person.name, method: 'passkey' })
     },
     180_000,

@@ -1,12 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { rotateApplicationSecret } from '../../src/applications/contract.ts'
-import { rotateCallbackSecret } from '../../src/applications/third-party-config/contract.ts'
-import { replayDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
-import { type AuditRecord, pageAudit, pageEvents } from '../../src/events/contract.ts'
-import { changePassword, setUpOperator, updateOperator } from '../../src/people/operators/contract.ts'
-import { createSession, deleteSession, getSession, pageSessions } from '../../src/people/sessions/contract.ts'
+import type { AuditRecord } from '../../src/events/contract.ts'
 import { clearAttempts } from '../../src/people/sign-in-attempts/store.ts'
-import { getMetrics } from '../../src/service/contract.ts'
 import type { PlatformEventType } from '../../src/vocabulary/event-types.ts'
 import { type Answer, Client } from '../kit/client.ts'
 import type { OwnDatabase } from '../kit/database.ts'
@@ -35,7 +29,7 @@ let sources = 0
 const newSource = () => `198.${18 + Math.floor(++sources / 65_536)}.${Math.floor(sources / 256) % 256}.${sources % 256}`
 
 function tryIt(name: string, password: string, address: string, headers: Record<string, string> = {}) {
-  return client.call(createSession, { name, password }, { headers: { 'x-forwarded-for': address, ...headers } })
+  return client.call('createSession', { name, password }, { headers: { 'x-forwarded-for': address, ...headers } })
 }
 
 /** Guesses a wrong password for one name several times, from one address or each time from a new one. */
@@ -52,7 +46,7 @@ const setFailures = (key: string, failures: number) =>
   database.run((sql) => sql`update sign_in_attempt set failures = ${failures} where key = ${key}`)
 
 async function trail(query: Record<string, string>): Promise<AuditRecord[]> {
-  return (await client.operate(pageAudit, { pageSize: '100', ...query })).data.list
+  return (await client.operate('pageAudit', { pageSize: '100', ...query })).data.list
 }
 
 /** The cookies that a response sets. */
@@ -117,12 +111,12 @@ describe('wrong passwords', () => {
   test('do not shut out a browser that has signed out', async () => {
     const person = await newPerson(client, 'viewer')
     const session = { cookie: cookieOf(await tryIt(person.name, person.password, newSource())) }
-    const answer = await client.call(deleteSession, {}, { headers: session })
+    const answer = await client.call('deleteSession', {}, { headers: session })
     const [gone, mark] = cookiesOf(answer)
     expect(gone).toBe('forecourt_session=')
     expect(mark).toBe(session.cookie.replace('session', 'browser'))
     expect(answer.headers.getSetCookie()[1]).toContain('Max-Age=15552000')
-    expect((await client.call(getSession, {}, { headers: { cookie: String(mark) } })).code).toBe(10002)
+    expect((await client.call('getSession', {}, { headers: { cookie: String(mark) } })).code).toBe(10002)
     const source = newSource()
     await guess(person.name, 11, source)
     expect((await tryIt(person.name, person.password, source)).code).toBe(10007)
@@ -160,7 +154,7 @@ test('hashing has one gate: floods are told 50003 and harm nobody behind it', as
 test('a set-up link is looked up before anything is hashed', async () => {
   const began = performance.now()
   const asked = Array.from({ length: 300 }, () =>
-    client.call(setUpOperator, { setUpToken: newPassword(), password: newPassword() }),
+    client.call('setUpOperator', { setUpToken: newPassword(), password: newPassword() }),
   )
   // So many requests would exceed the limit of concurrent hashes.
   expect(new Set((await Promise.all(asked)).map(({ code }) => code))).toEqual(new Set([10052]))
@@ -178,14 +172,14 @@ describe('the audit trail', () => {
     expect(signedIn.data.address).toBe(source)
     const who = { actor: `operator:${person.name}`, actorId: person.id, address: source }
     expect(await last('session.created', String(id))).toMatchObject({ ...who, data: { id, operatorId: person.id } })
-    expect((await client.operate(pageSessions, { operatorId: person.id })).data.list[0]?.address).toBe(source)
+    expect((await client.operate('pageSessions', { operatorId: person.id })).data.list[0]?.address).toBe(source)
     const headers = { cookie: cookieOf(signedIn), 'x-forwarded-for': newSource() }
-    expect((await client.call(deleteSession, {}, { headers })).code).toBe(0)
+    expect((await client.call('deleteSession', {}, { headers })).code).toBe(0)
     const ended = await last('session.ended', String(id))
     expect(ended).toMatchObject({ ...who, address: headers['x-forwarded-for'], data: { name: person.name } })
 
     const other = (await tryIt(person.name, person.password, source)).data.id
-    await client.operate(deleteSession, { id: other }, { headers: { 'x-forwarded-for': source } })
+    await client.operate('deleteSession', { id: other }, { headers: { 'x-forwarded-for': source } })
     expect(await last('session.ended', String(other))).toMatchObject({ actor: 'operator:operator', actorId: null })
   })
 
@@ -195,7 +189,7 @@ describe('the audit trail', () => {
     const source = newSource()
     const outcomes = ['refused', 'locked']
     const counts = async () => {
-      const { text } = await client.operate(getMetrics, {})
+      const { text } = await client.operate('getMetrics', {})
       return outcomes.map((outcome) =>
         Number(text.split(`\nforecourt_sign_ins_total{outcome="${outcome}"} `)[1]?.split('\n')[0]),
       )
@@ -245,11 +239,11 @@ describe('the audit trail', () => {
     const person = await newPerson(client, 'operator')
     const headers = await signIn(client, person)
     const newer = newPassword()
-    const changed = await client.call(changePassword, { password: person.password, newPassword: newer }, { headers })
+    const changed = await client.call('changePassword', { password: person.password, newPassword: newer }, { headers })
     expect(changed.code).toBe(0)
-    await client.operate(updateOperator, { id: person.id, name: newSerial('renamed') })
+    await client.operate('updateOperator', { id: person.id, name: newSerial('renamed') })
     const namesake: Person = await newPerson(client, 'operator')
-    await client.operate(updateOperator, { id: namesake.id, name: person.name })
+    await client.operate('updateOperator', { id: namesake.id, name: person.name })
     await signIn(client, { ...namesake, name: person.name })
     const types = async (id: number) => (await trail({ actorId: String(id) })).map(({ type }) => type)
     expect(await types(person.id)).toEqual(['operator.passwordChanged', 'session.created'])
@@ -266,11 +260,11 @@ describe('the audit trail', () => {
     const range = { timeFrom: '2020-01-01 00:00:00', timeTo: '2999-12-31 23:59:59' }
     const passwords = { password: person.password, newPassword: newPassword() }
     const done: [PlatformEventType, string, Answer<unknown>][] = [
-      ['operator.passwordChanged', String(person.id), await client.call(changePassword, passwords, { headers })],
-      ['application.secretRotated', appId, await client.call(rotateApplicationSecret, { appId }, { headers })],
-      ['thirdPartyConfig.secretRotated', appId, await client.call(rotateCallbackSecret, { appId }, { headers })],
-      ['delivery.replayed', appId, await client.call(replayDeliveries, { appId, ...range }, { headers })],
-      ['delivery.tested', appId, await client.call(testDelivery, { appId }, { headers })],
+      ['operator.passwordChanged', String(person.id), await client.call('changePassword', passwords, { headers })],
+      ['application.secretRotated', appId, await client.call('rotateApplicationSecret', { appId }, { headers })],
+      ['thirdPartyConfig.secretRotated', appId, await client.call('rotateCallbackSecret', { appId }, { headers })],
+      ['delivery.replayed', appId, await client.call('replayDeliveries', { appId, ...range }, { headers })],
+      ['delivery.tested', appId, await client.call('testDelivery', { appId }, { headers })],
     ]
     const who = { actor: `operator:${person.name}`, actorId: person.id, address: headers['x-forwarded-for'] }
     for (const [type, subject, { code, text }] of done) {
@@ -288,7 +282,7 @@ describe('the audit trail', () => {
       headers: { ...headers, 'content-type': 'application/json' },
       body: JSON.stringify({ appId: application.appId }),
     })
-    const feed = await client.call(pageEvents, {}, { token: application.token })
+    const feed = await client.call('pageEvents', {}, { token: application.token })
     const [event] = feed.data.list.slice(-1)
     expect(Object.keys(event ?? {})).toEqual(['id', 'type', 'appId', 'time', 'occurredAt', 'actor', 'data'])
     expect(event?.actor).toBe(`operator:${person.name}`)
@@ -308,7 +302,7 @@ test('behind https the cookies are of this host alone, and only those are read',
   const tossed = cookieOf(await tryIt(person.name, person.password, newSource()))
   expect(tossed).toStartWith('forecourt_session=')
   const who = async (cookies: string, headers: Record<string, string> = https) => {
-    const answer = await client.call(getSession, {}, { headers: { ...headers, cookie: cookies } })
+    const answer = await client.call('getSession', {}, { headers: { ...headers, cookie: cookies } })
     return answer.code === 0 ? answer.data.id : answer.code
   }
   // Another host of the same domain may have set a cookie with the name that is used without TLS; the browser may send
@@ -318,11 +312,11 @@ test('behind https the cookies are of this host alone, and only those are read',
   expect(await who(tossed)).toBe(10002)
   expect(await who(tossed, { origin: 'https://forecourt.example' })).toBe(10002)
   // The cookie that marks a known browser is set with the first response about the session.
-  const asked = await client.call(getSession, {}, { headers: { ...https, cookie } })
+  const asked = await client.call('getSession', {}, { headers: { ...https, cookie } })
   expect(cookiesOf(asked)).toEqual([cookie.replace('session', 'browser')])
   const marked = { ...https, cookie: `${cookie}; ${cookiesOf(asked)[0]}` }
-  expect((await client.call(getSession, {}, { headers: marked })).headers.getSetCookie()).toEqual([])
-  const out = await client.call(deleteSession, {}, { headers: { ...https, cookie } })
+  expect((await client.call('getSession', {}, { headers: marked })).headers.getSetCookie()).toEqual([])
+  const out = await client.call('deleteSession', {}, { headers: { ...https, cookie } })
   expect(cookiesOf(out)).toEqual(['__Host-forecourt_session=', cookie.replace('session', 'browser')])
   expect(await becomesTrue(async () => (await who(cookie)) === 10002, 1_000)).toBe(true)
 })

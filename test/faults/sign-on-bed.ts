@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { getSession } from '../../src/people/sessions/contract.ts'
-import { finishSignOn, startSignOn } from '../../src/people/sign-on/contract.ts'
+import { finishSignOn } from '../../src/people/sign-on/contract.ts'
 import { Client } from '../kit/client.ts'
 import type { OwnDatabase } from '../kit/database.ts'
 import { type Lies, TestProvider } from '../kit/provider.ts'
@@ -78,7 +77,7 @@ export class SignOnBed {
 
   readonly begin = async (way: Way = {}) => {
     const { purpose = 'signIn', setUpToken, returnTo, headers = {}, service = this.client } = way
-    const answer = await service.call(startSignOn, { purpose, setUpToken, returnTo }, { headers })
+    const answer = await service.call('startSignOn', { purpose, setUpToken, returnTo }, { headers })
     const [cookie = ''] = (answer.headers.get('set-cookie') ?? '').split(';')
     return { answer, cookie, url: answer.data?.authorizationUrl ?? '' }
   }
@@ -126,7 +125,7 @@ export class SignOnBed {
     this.database.run((sql) => sql`update operator_session set confirmed_at = now() - interval '1 hour'`)
 
   readonly askSession = (session: string | undefined, service = this.client) =>
-    service.call(getSession, {}, { headers: { cookie: session ?? '' } })
+    service.call('getSession', {}, { headers: { cookie: session ?? '' } })
 
   readonly ofSession = async (session: string | undefined, service?: Client) =>
     (await this.askSession(session, service)).data

@@ -1,15 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createOperator, createOperatorKey, getOperator } from '../../src/people/operators/contract.ts'
-import {
-  confirmSession,
-  createSession,
-  deleteSession,
-  getSession,
-  startPasskeySession,
-} from '../../src/people/sessions/contract.ts'
-import { completeSignOn, logOutByProvider } from '../../src/people/sign-on/contract.ts'
 import { openTicket, sealTicket } from '../../src/people/tickets/tickets.ts'
 import { readKey, SecretBox } from '../../src/secrets/box.ts'
 import { Authenticator } from '../kit/authenticator.ts'
@@ -53,7 +44,7 @@ const plainOf = (cookie: string) => cookie.replace(/^__Host-/, '')
 
 /** What a browser's navigation brings back: its flow, and its session if it is sent. */
 const arrival = (headers: Headers) => cookiesOf(headers).find((each) => each.includes('forecourt_arrival=')) ?? ''
-const completes = (cookie: string, by = client) => by.call(completeSignOn, {}, { headers: { cookie } })
+const completes = (cookie: string, by = client) => by.call('completeSignOn', {}, { headers: { cookie } })
 
 /** A sign-on that has begun: the cookie of its flow, and what the provider sends the browser back with. */
 async function begun(
@@ -82,11 +73,11 @@ describe('strangers', () => {
     const refusals = await many(120, inventing({ code: 'invented' }))
     expect(refusals.filter((code) => code === 10061)).toHaveLength(100)
     expect(refusals.filter((code) => code === 10007)).toHaveLength(20)
-    await many(30, () => strict.call(logOutByProvider, { logout_token: 'rubbish' }))
-    const { options, ticket } = (await strict.call(startPasskeySession, {})).data
+    await many(30, () => strict.call('logOutByProvider', { logout_token: 'rubbish' }))
+    const { options, ticket } = (await strict.call('startPasskeySession', {})).data
     const credential = new Authenticator(namedUrl).get(options)
     for (let time = 0; time < 3; time++)
-      expect((await strict.call(createSession, { ticket, credential })).code).toBe(10031)
+      expect((await strict.call('createSession', { ticket, credential })).code).toBe(10031)
     expect(await ticketsKept()).toBe(before)
     // Nobody was refused at this process before.
     expect(bed.strict?.stderr().match(/single sign-on refused/g)).toHaveLength(20)
@@ -120,7 +111,11 @@ describe('strangers', () => {
         values ('source 198.51.100.72', 100, now(), 60, now() + interval '1 second')`,
     )
     const since = performance.now()
-    const answer = await client.call(createSession, { operatorKey: client.operatorKey.replace(/.$/, '!') }, { headers })
+    const answer = await client.call(
+      'createSession',
+      { operatorKey: client.operatorKey.replace(/.$/, '!') },
+      { headers },
+    )
     expect(answer.code).toBe(10007)
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(600)
     expect(performance.now() - since).toBeGreaterThan(500)
@@ -184,7 +179,7 @@ describe('a callback', () => {
     expect((await fails('ops', { tokenStatus: 503 })).refusal).toBe(10063)
     expect((await fails('ops')).session).toBeDefined()
     expect(await failures()).toBe(2)
-    const enter = () => client.call(createSession, { name: newSubject(), password: 'wrong' }, { headers })
+    const enter = () => client.call('createSession', { name: newSubject(), password: 'wrong' }, { headers })
     expect((await enter()).code).toBe(10031)
     expect(await failures()).toBe(3)
     await database.run((sql) => sql`update sign_in_attempt set failures = 100 where key = ${key}`)
@@ -241,11 +236,11 @@ describe('a cookie without __Host-', () => {
   test('is ignored behind https: of a session, and of a browser that is known', async () => {
     const { name, password } = await newPerson(secure, 'viewer')
     const enter = (cookie: string, typed = password) =>
-      secure.call(createSession, { name, password: typed }, { headers: { cookie } })
+      secure.call('createSession', { name, password: typed }, { headers: { cookie } })
     const entered = await enter('')
     const [session = ''] = cookiesOf(entered.headers)
     expect(entered.headers.get('set-cookie')).toMatch(/^__Host-forecourt_session=.*; Secure$/)
-    const ask = (cookie: string) => secure.call(getSession, {}, { headers: { cookie } })
+    const ask = (cookie: string) => secure.call('getSession', {}, { headers: { cookie } })
     expect((await ask(session)).code).toBe(0)
     expect((await ask(plainOf(session))).code).toBe(10002)
     const [browser = ''] = cookiesOf((await ask(session)).headers)
@@ -257,7 +252,7 @@ describe('a cookie without __Host-', () => {
     const again = await enter(browser)
     expect(again.code).toBe(0)
     const [own = ''] = cookiesOf(again.headers)
-    const left = await secure.call(deleteSession, {}, { headers: { cookie: own } })
+    const left = await secure.call('deleteSession', {}, { headers: { cookie: own } })
     expect(cookiesOf(left.headers)).toContain('__Host-forecourt_session=')
   })
 
@@ -285,7 +280,7 @@ describe('a cookie without __Host-', () => {
 
   test('is ignored behind https: of an arrival', async () => {
     const { name, password } = await newPerson(secure, 'viewer')
-    const session = cookiesOf((await secure.call(createSession, { name, password })).headers).join()
+    const session = cookiesOf((await secure.call('createSession', { name, password })).headers).join()
     const way = { service: secure, purpose: 'link', headers: { cookie: session } }
     const { cookie, query } = await begun({ sub: newSubject() }, way)
     const arrived = arrival((await callBack(query, cookie, secure)).told)
@@ -296,7 +291,7 @@ describe('a cookie without __Host-', () => {
 })
 
 describe('a link', () => {
-  const linked = async (id: number) => (await client.operate(getOperator, { id })).data.isLinked
+  const linked = async (id: number) => (await client.operate('getOperator', { id })).data.isLinked
 
   test('is carried out at the callback for the session that began it, and for no other', async () => {
     const [attacker, victim] = [await newPerson(client, 'viewer'), await newPerson(client, 'viewer')]
@@ -327,7 +322,7 @@ describe('a link', () => {
     expect(await linked(person.id)).toBe(false)
     const browser = `${arrival(back.told)}; ${own.cookie}`
     const site = { cookie: browser, origin: 'https://evil.example' }
-    expect((await client.call(completeSignOn, {}, { headers: site })).code).toBe(10002)
+    expect((await client.call('completeSignOn', {}, { headers: site })).code).toBe(10002)
     const done = await completes(browser)
     expect(done.data).toEqual({ returnTo })
     expect(cookiesOf(done.headers)).toEqual(['forecourt_arrival='])
@@ -348,7 +343,7 @@ describe('a confirmation', () => {
   test('is completed by the page, and gives no proof before', async () => {
     const claims = claimsOf('chiefs')
     const own = await signsOn(claims)
-    const act = async () => (await client.call(createOperatorKey, {}, { headers: own })).code
+    const act = async () => (await client.call('createOperatorKey', {}, { headers: own })).code
     await ageProofs()
     expect(await becomes(10035, act, rememberedMs)).toBe(10035)
     const { cookie, query } = await begun(claims, { purpose: 'confirm', headers: own })
@@ -368,8 +363,8 @@ describe('a confirmation', () => {
     }
     await confirm('guests')
     const make = { name: newSubject(), role: 'admin' }
-    expect((await client.call(createOperator, make, { headers: own })).code).toBe(10003)
-    expect((await client.operate(getOperator, { id: operatorId })).data.role).toBe('viewer')
+    expect((await client.call('createOperator', make, { headers: own })).code).toBe(10003)
+    expect((await client.operate('getOperator', { id: operatorId })).data.role).toBe('viewer')
     expect((await confirm('nothing')).refusal).toBe(10062)
     expect(await codeOfSession(own.cookie)).toBe(10002)
   })
@@ -380,10 +375,10 @@ describe('a confirmation', () => {
     const sub = newSubject()
     await link(sub, headers, strict)
     const own = await signsOn({ sub }, {}, { service: strict })
-    const confirm = (shown: object) => strict.call(confirmSession, shown, { headers: own })
+    const confirm = (shown: object) => strict.call('confirmSession', shown, { headers: own })
     expect((await confirm({ code: codeOf(secret) })).data.isLimited).toBe(false)
     await ageProofs()
-    const act = async () => (await strict.call(createOperatorKey, {}, { headers: own })).code
+    const act = async () => (await strict.call('createOperatorKey', {}, { headers: own })).code
     expect(await becomes(10035, act, rememberedMs)).toBe(10035)
     const [first = '', second = ''] = recoveryCodes
     // A code alone proves nobody.
@@ -410,7 +405,7 @@ test('a provider that hangs: the callback is 303 all the same, a start is 10063,
   provider.hanging = ['/keys', '/.well-known/openid-configuration']
   const [start, left, ...backs] = await Promise.all([
     begin({ service: without }),
-    without.call(deleteSession, {}, { headers: session }),
+    without.call('deleteSession', {}, { headers: session }),
     callBack(atToken.query, atToken.cookie),
     callBack(atKeys.query, atKeys.cookie, withoutKeys),
   ])

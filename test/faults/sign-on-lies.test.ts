@@ -1,7 +1,4 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, spyOn, test } from 'bun:test'
-import { createOperatorKey } from '../../src/people/operators/contract.ts'
-import { deleteSession, getSession } from '../../src/people/sessions/contract.ts'
-import { startSignOn } from '../../src/people/sign-on/contract.ts'
 import { type Flow, Provider } from '../../src/people/sign-on/provider.ts'
 import { ProviderAway, SignOnFault } from '../../src/people/sign-on/provider-faults.ts'
 import { Client, rememberedMs } from '../kit/client.ts'
@@ -293,7 +290,7 @@ class Browser {
 
 /** Signs in, or confirms a session; returns where the service sends the browser, and the session's cookie. */
 async function signOn(client: Client, browser: Browser, purpose: string, session = '') {
-  const started = await client.call(startSignOn, { purpose }, { headers: { cookie: session } })
+  const started = await client.call('startSignOn', { purpose }, { headers: { cookie: session } })
   const [flow = ''] = (started.headers.get('set-cookie') ?? '').split(';')
   const { url } = await browser.visit(started.data.authorizationUrl)
   const cookie = [flow, session].filter(Boolean).join('; ')
@@ -313,26 +310,26 @@ test('a person signs in at an independent provider, confirms, and signs out ther
   const database = await place.findDatabase()
   const client = new Client(await place.startService({ env: { ...own.env, DATABASE_URL: database.url() } }))
   const browser = new Browser(own.publicUrl)
-  const codeOf = async (session: string) => (await client.call(getSession, {}, { headers: { cookie: session } })).code
+  const codeOf = async (session: string) => (await client.call('getSession', {}, { headers: { cookie: session } })).code
   const first = await signOn(client, browser, 'signIn')
   expect(first.location).toBe('/console')
-  const { data } = await client.call(getSession, {}, { headers: { cookie: first.session } })
+  const { data } = await client.call('getSession', {}, { headers: { cookie: first.session } })
   // Its claims of roles are only in the userinfo response.
   expect(data).toMatchObject({ name: 'Person alice', role: 'operator', method: 'signOn' })
   const second = await signOn(client, browser, 'signIn')
   expect(await codeOf(second.session)).toBe(0)
 
   const headers = { cookie: second.session }
-  const proofEnds = async () => (await client.call(getSession, {}, { headers })).data.confirmedUntil
+  const proofEnds = async () => (await client.call('getSession', {}, { headers })).data.confirmedUntil
   const ofSignIn = await proofEnds()
   await database.run((sql) => sql`update operator_session set confirmed_at = now() - interval '1 hour'`)
   expect(await becomesTrue(async () => (await proofEnds()) !== ofSignIn, rememberedMs)).toBe(true)
   expect((await signOn(client, browser, 'confirm', second.session)).location).toBe('/console')
-  const { confirmedUntil, createTime } = (await client.call(getSession, {}, { headers })).data
+  const { confirmedUntil, createTime } = (await client.call('getSession', {}, { headers })).data
   expect((confirmedUntil ?? '') > (createTime ?? '')).toBe(true)
-  expect((await client.call(createOperatorKey, {}, { headers })).code).toBe(10003)
+  expect((await client.call('createOperatorKey', {}, { headers })).code).toBe(10003)
 
-  const { signOutUrl } = (await client.call(deleteSession, {}, { headers: { cookie: first.session } })).data
+  const { signOutUrl } = (await client.call('deleteSession', {}, { headers: { cookie: first.session } })).data
   await browser.visit(signOutUrl ?? '')
   // The provider tells the service of the other session's end.
   expect(await becomesTrue(async () => (await codeOf(second.session)) === 10002)).toBe(true)

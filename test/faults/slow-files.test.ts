@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createConnection, type Socket } from 'node:net'
-import { createExport, createImport, getImport, pageImports } from '../../src/bulk/contract.ts'
+import { createExport } from '../../src/bulk/contract.ts'
 import { deleteOldJobs } from '../../src/bulk/jobs/store.ts'
-import { pageDevices } from '../../src/devices/contract.ts'
 import { Client } from '../kit/client.ts'
 import type { OwnDatabase } from '../kit/database.ts'
 import { newPerson, signIn } from '../kit/people.ts'
@@ -29,7 +28,7 @@ async function sendSlowly({ appId, token }: TestApplication) {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
   const writer = writable.getWriter()
   const headers = { 'content-type': 'application/x-ndjson; charset=utf-8' }
-  const answer = client.call(createImport, { kind: 'devices', file: readable }, { token, headers })
+  const answer = client.call('createImport', { kind: 'devices', file: readable }, { token, headers })
   const send = (rows: number) => {
     const bodies = Array.from({ length: rows }, () => deviceBody('', { deviceNo: newSerial('SLOW') }))
     return writer.write(Buffer.from(`${bodies.map((row) => JSON.stringify(row)).join('\n')}\n`))
@@ -76,7 +75,7 @@ longTest('those who dally with files keep nobody else from theirs', async () => 
     writers.push(writer)
     const { appId } = await newApplication(client)
     const sent = { kind: 'devices', appId, dryRun: 'true', file: readable }
-    const answer = client.call(createImport, sent, {
+    const answer = client.call('createImport', sent, {
       headers: { ...headers, 'content-type': 'application/x-ndjson' },
     })
     answers.push(answer)
@@ -94,8 +93,8 @@ longTest('those who dally with files keep nobody else from theirs', async () => 
   const { appId, token } = await newApplication(client)
   const file = JSON.stringify(deviceBody('', { deviceNo: newSerial('FREE') }))
   const headers = { 'content-type': 'application/x-ndjson' }
-  expect((await client.call(createImport, { kind: 'devices', file }, { token, headers })).code).toBe(0)
-  expect((await client.operate(pageImports, { appId })).data.total).toBe(1)
+  expect((await client.call('createImport', { kind: 'devices', file }, { token, headers })).code).toBe(0)
+  expect((await client.operate('pageImports', { appId })).data.total).toBe(1)
   await Promise.all(writers.map((writer) => writer.close().catch(() => {})))
   await Promise.all(answers)
 })
@@ -116,7 +115,7 @@ test('a file that upkeep has begun to remove is not taken', async () => {
   const { status, headers, text } = await file.answer
   expect([status, headers.get('retry-after')], text).toEqual([503, '1'])
   await database.run((sql) => deleteOldJobs(sql, 100))
-  expect((await client.operate(getImport, { id: file.id })).data ?? null).toBeNull()
+  expect((await client.operate('getImport', { id: file.id })).data ?? null).toBeNull()
 })
 
 test('an import of which a piece is missing fails', async () => {
@@ -126,8 +125,8 @@ test('an import of which a piece is missing fails', async () => {
   await database.run((sql) => sql`delete from import_piece where import_id = ${file.id} and piece = 1`)
   await file.end()
   expect((await file.answer).status).toBe(200)
-  expect(await becomesTrue(async () => (await client.operate(getImport, { id: file.id })).data.status > 2)).toBe(true)
-  const { status, created, rows, error } = (await client.operate(getImport, { id: file.id })).data
+  expect(await becomesTrue(async () => (await client.operate('getImport', { id: file.id })).data.status > 2)).toBe(true)
+  const { status, created, rows, error } = (await client.operate('getImport', { id: file.id })).data
   expect({ status, created, rows }).toEqual({ status: 4, created: 500, rows: 1_001 })
   expect(error).toContain('501 rows')
 })
@@ -140,7 +139,7 @@ test('a file that is refused is told so, also where a piece of it could not be w
   await database.run((sql) =>
     sql.begin(async (tx) => {
       await tx`lock table import_piece in share mode`
-      const answer = client.call(createImport, { kind: 'devices', file }, { token, headers })
+      const answer = client.call('createImport', { kind: 'devices', file }, { token, headers })
       const cut = () =>
         database.run(
           async (other) =>
@@ -164,8 +163,8 @@ longTest(`${readers} readers of exports that stand still hold no connection of t
   const { appId, token } = await newApplication(client)
   const file = Array.from({ length: rows }, () => JSON.stringify(deviceBody(appId))).join('\n')
   const headers = { 'content-type': 'application/x-ndjson' }
-  const { id } = (await client.call(createImport, { kind: 'devices', file }, { token, headers })).data
-  expect(await becomesTrue(async () => (await client.operate(getImport, { id })).data.created === rows)).toBe(true)
+  const { id } = (await client.call('createImport', { kind: 'devices', file }, { token, headers })).data
+  expect(await becomesTrue(async () => (await client.operate('getImport', { id })).data.created === rows)).toBe(true)
 
   const path = `${createExport.path}?kind=devices&format=ndjson`
   const standing = await Promise.all(Array.from({ length: readers }, () => beginToRead(client.url, path, token)))
@@ -180,10 +179,10 @@ longTest(`${readers} readers of exports that stand still hold no connection of t
   expect(await becomesTrue(async () => (await atWork()).length === 0)).toBe(true)
   expect(await staysTrue(async () => (await atWork()).length === 0, 2_000)).toBe(true)
   // No stalled reader has the whole file, and another reader gets it.
-  const whole = await client.call(createExport, { kind: 'devices', format: 'ndjson' }, { token })
+  const whole = await client.call('createExport', { kind: 'devices', format: 'ndjson' }, { token })
   expect(linesOf(whole.text)).toBe(rows)
   for (const { taken } of standing) expect(taken().length).toBeLessThan(whole.text.length)
-  expect((await client.call(pageDevices, { deviceName: 'gate' }, { token })).data.totalIsExact).toBe(false)
+  expect((await client.call('pageDevices', { deviceName: 'gate' }, { token })).data.totalIsExact).toBe(false)
 
   // A reader that continues gets the whole file; a reader that disconnects leaves no work behind.
   const [goesOn, ...others] = standing
@@ -193,7 +192,7 @@ longTest(`${readers} readers of exports that stand still hold no connection of t
   const names = goesOn?.taken().match(/"deviceNo":"[^"]+"/g)
   expect(new Set(names).size).toBeGreaterThan(rows - 100)
   expect(await becomesTrue(async () => (await atWork()).length === 0)).toBe(true)
-  expect((await client.call(createExport, { kind: 'devices' }, { token })).status).toBe(200)
+  expect((await client.call('createExport', { kind: 'devices' }, { token })).status).toBe(200)
 })
 
 test.each(atScale(['gzip'], ['identity', 'gzip', 'br']))(

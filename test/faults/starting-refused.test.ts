@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import type postgres from 'postgres'
 import { readConfig } from '../../src/config.ts'
 import { UserError } from '../../src/runtime/user-error.ts'
-import { getReadiness } from '../../src/service/contract.ts'
 import { forecourt } from '../cli/support.ts'
 import { Client } from '../kit/client.ts'
 import { databaseProcesses, embeddedConnection, type OwnDatabase, postmasterPid, withSql } from '../kit/database.ts'
@@ -161,11 +160,11 @@ test('a newer database is refused, and a service that runs on it already says th
   expect(await refusal({ env })).toBe(
     `The database is newer than this version of Forecourt: its schema is version 9001, but this version supports ${known}. Run a newer version.`,
   )
-  const readiness = await new Client(service).call(getReadiness, {})
+  const readiness = await new Client(service).call('getReadiness', {})
   expect(readiness.status).toBe(503)
   expect(readiness.data.checks.filter(({ ok }) => !ok)).toEqual([{ name: 'migrations', ok: false }])
   await inside((sql) => sql`delete from schema_migration where version = 9001`)
-  const isReady = async () => (await new Client(service).call(getReadiness, {})).status === 200
+  const isReady = async () => (await new Client(service).call('getReadiness', {})).status === 200
   expect(await becomesTrue(isReady, 2_000)).toBe(true)
   await newApplication(new Client(service))
   expect(await service.stop()).toBe(0)

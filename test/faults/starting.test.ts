@@ -2,8 +2,6 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { spawn, spawnSync } from 'node:child_process'
 import { chownSync, existsSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { createDevice } from '../../src/devices/contract.ts'
-import { getReadiness } from '../../src/service/contract.ts'
 import { Client } from '../kit/client.ts'
 import { databaseProcesses, embeddedConnection, postmasterPid, withSql } from '../kit/database.ts'
 import { projectFolder } from '../kit/folders.ts'
@@ -19,7 +17,7 @@ afterAll(() => place.clear(), 120_000)
 
 async function createOne(client: Client, app: TestApplication): Promise<string> {
   const body = deviceBody(app.appId)
-  const answer = await client.call(createDevice, body, { token: app.token })
+  const answer = await client.call('createDevice', body, { token: app.token })
   expect(answer.status, answer.text).toBe(200)
   return body.deviceNo
 }
@@ -88,7 +86,7 @@ test('two servers that start at once on one empty database both become ready', a
     const [one, two] = both.map((service) => new Client(service)) as [Client, Client]
     const app = await newApplication(one)
     for (const client of [one, two]) {
-      expect((await client.call(getReadiness, {})).status).toBe(200)
+      expect((await client.call('getReadiness', {})).status).toBe(200)
       await createOne(client, app)
     }
     const versions = await withSql({ ...database.connection, database: name }, (sql) =>

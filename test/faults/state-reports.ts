@@ -1,6 +1,4 @@
 import { expect } from 'bun:test'
-import { createDevice, getDevice } from '../../src/devices/contract.ts'
-import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import type { Client } from '../kit/client.ts'
 import { untilAdmitted } from '../kit/client.ts'
 import { deviceBody, newSerial, type TestApplication } from '../kit/records.ts'
@@ -13,7 +11,7 @@ export async function registerDevices(
 ): Promise<string[]> {
   const serials = Array.from({ length: count }, () => newSerial())
   const create = (deviceNo: string, index: number) =>
-    by(index).call(createDevice, deviceBody(app.appId, { deviceNo }), { token: app.token })
+    by(index).call('createDevice', deviceBody(app.appId, { deviceNo }), { token: app.token })
   for (const answer of await Promise.all(serials.map(create))) expect(answer.code, answer.text).toBe(0)
   return serials
 }
@@ -21,7 +19,7 @@ export async function registerDevices(
 /** Reports a state. Returns the record, and when the request was sent and its response received. */
 export async function report(client: Client, { token }: TestApplication, deviceNo: string, state: object) {
   const sentAt = Date.now()
-  const { status, text, data } = await client.call(reportDeviceState, { deviceNo, ...state }, { token })
+  const { status, text, data } = await client.call('reportDeviceState', { deviceNo, ...state }, { token })
   expect(status, text).toBe(200)
   return { sentAt, answeredAt: Date.now(), record: data }
 }
@@ -29,5 +27,5 @@ export async function report(client: Client, { token }: TestApplication, deviceN
 /** The device as its application reads it. */
 export async function detail(client: Client, { token }: TestApplication, deviceNo: string) {
   // The many readers here can exceed the application's share of concurrent reads.
-  return (await untilAdmitted(() => client.call(getDevice, { deviceNo }, { token }))).data
+  return (await untilAdmitted(() => client.call('getDevice', { deviceNo }, { token }))).data
 }

@@ -3,8 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { createAct } from '../../src/bulk/acts/contract.ts'
 import { createExport, createImport } from '../../src/bulk/contract.ts'
-import { createDevice, createDevices } from '../../src/devices/contract.ts'
-import { pageRefusals } from '../../src/events/refusal-log/contract.ts'
+import { createDevice } from '../../src/devices/contract.ts'
 import { Client } from '../kit/client.ts'
 import { databaseProcesses, embeddedConnection, withSql } from '../kit/database.ts'
 import { RawConnection, rawPost } from '../kit/raw-connection.ts'
@@ -133,7 +132,7 @@ describe.concurrent('a stop', () => {
     expectEndedInTime(await ended(service), service)
     expect(databaseProcesses(dataDir)).toEqual([])
     const again = await place.startService({ dataDir })
-    const { data } = await new Client(again).call(pageRefusals, {}, { token: app.token })
+    const { data } = await new Client(again).call('pageRefusals', {}, { token: app.token })
     expect(data.list.map(({ operation, code }) => [operation, code])).toEqual([['createDevice', 10001]])
     expect(await again.stop()).toBe(0)
   })
@@ -191,7 +190,7 @@ describe('requests that cannot end in time', () => {
     const parts = 3
     const fill = Array.from({ length: parts }, () => {
       const devices = Array.from({ length: 1000 }, () => deviceBody(app.appId, { tag: '标'.repeat(512) }))
-      return client.call(createDevices, { appId: app.appId, devices }, { token: app.token })
+      return client.call('createDevices', { appId: app.appId, devices }, { token: app.token })
     })
     await Promise.all(fill)
     const { hostname, port } = new URL(service.url)

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { execFileSync } from 'node:child_process'
 import { chownSync, copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createDevice } from '../../src/devices/contract.ts'
 import { serverUser } from '../../src/embedded/user.ts'
 import { Client } from '../kit/client.ts'
 import { hasOldestPostgres, withSql } from '../kit/database.ts'
@@ -153,7 +152,7 @@ describe.skipIf(!hasOldestPostgres)('TLS to the database', () => {
     const client = new Client(service)
     const app = await newApplication(client)
     const outcome = async () => {
-      const { code } = await client.call(createDevice, deviceBody(app.appId), { token: app.token })
+      const { code } = await client.call('createDevice', deviceBody(app.appId), { token: app.token })
       const ready = await fetch(`${service.url}/readyz`)
       return [code, ready.status]
     }

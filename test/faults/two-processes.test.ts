@@ -1,17 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import {
-  endPreviousApplicationSecret,
-  freezeApplication,
-  rotateApplicationSecret,
-  unfreezeApplication,
-} from '../../src/applications/contract.ts'
-import { getThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
-import { revokeToken } from '../../src/applications/tokens/contract.ts'
-import { createDevice, getDevice } from '../../src/devices/contract.ts'
-import { importDeviceInventory } from '../../src/devices/inventory/contract.ts'
-import { deleteDeviceModel, saveDeviceModel } from '../../src/devices/models/contract.ts'
-import { createOperatorKey, deleteOperatorKey, updateOperator } from '../../src/people/operators/contract.ts'
-import { deleteRegion, saveRegion } from '../../src/regions/contract.ts'
 import { Client, rememberedMs } from '../kit/client.ts'
 import type { OwnDatabase } from '../kit/database.ts'
 import { newPerson, signIn } from '../kit/people.ts'
@@ -36,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => place.clear(), 60_000)
 
 const ask = (client: Client, app: TestApplication) =>
-  client.call(getThirdPartyConfig, { appId: app.appId }, { token: app.token })
+  client.call('getThirdPartyConfig', { appId: app.appId }, { token: app.token })
 
 interface Change {
   what: string
@@ -50,23 +37,24 @@ const changes: Change[] = [
   {
     what: 'a frozen application',
     refused: 10005,
-    change: ({ appId }) => a.operate(freezeApplication, { appId, reason: 'test' }),
+    change: ({ appId }) => a.operate('freezeApplication', { appId, reason: 'test' }),
   },
   {
     what: 'a revoked token',
     refused: 10002,
-    change: ({ appId, appSecret, token }) => a.call(revokeToken, { client_id: appId, client_secret: appSecret, token }),
+    change: ({ appId, appSecret, token }) =>
+      a.call('revokeToken', { client_id: appId, client_secret: appSecret, token }),
   },
   {
     what: 'a rotated secret',
     refused: 10002,
-    change: ({ appId }) => a.operate(rotateApplicationSecret, { appId }),
+    change: ({ appId }) => a.operate('rotateApplicationSecret', { appId }),
   },
   {
     what: 'an ended previous secret',
     refused: 10002,
-    prepare: ({ appId }) => a.operate(rotateApplicationSecret, { appId, overlapSeconds: 604_800 }),
-    change: ({ appId }) => a.operate(endPreviousApplicationSecret, { appId }),
+    prepare: ({ appId }) => a.operate('rotateApplicationSecret', { appId, overlapSeconds: 604_800 }),
+    change: ({ appId }) => a.operate('endPreviousApplicationSecret', { appId }),
   },
 ]
 
@@ -105,7 +93,7 @@ async function changeUnderUse({ refused, prepare, change }: Change): Promise<num
   await change(app)
   const changedAt = performance.now()
   expect((await ask(a, app)).code, 'the process that was told').toBe(refused)
-  expect((await a.call(createDevice, deviceBody(app.appId), { token: app.token })).code).toBe(refused)
+  expect((await a.call('createDevice', deviceBody(app.appId), { token: app.token })).code).toBe(refused)
   expect(await becomesTrue(() => (seen.at(-1)?.sentAt ?? 0) > changedAt + 1200)).toBe(true)
   await asking.stop()
   expect(
@@ -126,28 +114,28 @@ async function changeUnderUse({ refused, prepare, change }: Change): Promise<num
 test('who loses an account, a key or an application is refused at once by one process, within 1 second by the other', async () => {
   const app = await newApplication(a)
   const [disabled, developer] = [await newPerson(a, 'operator'), await newPerson(a, 'developer', [app.appId])]
-  const key = (await a.operate(createOperatorKey, { name: newSerial('key'), role: 'viewer' })).data
+  const key = (await a.operate('createOperatorKey', { name: newSerial('key'), role: 'viewer' })).data
   const members = { role: 'developer', appIds: [] } as const
   const losses: { headers: Record<string, string>; refused: number; take: () => Promise<{ code: number }> }[] = [
     {
       headers: await signIn(a, disabled),
       refused: 10002,
-      take: () => a.operate(updateOperator, { id: disabled.id, role: 'operator', status: 2 }),
+      take: () => a.operate('updateOperator', { id: disabled.id, role: 'operator', status: 2 }),
     },
     {
       headers: { authorization: `Bearer ${key.operatorKey}` },
       refused: 10002,
-      take: () => a.operate(deleteOperatorKey, { id: key.id }),
+      take: () => a.operate('deleteOperatorKey', { id: key.id }),
     },
     {
       headers: await signIn(a, developer),
       refused: 10003,
-      take: () => a.operate(updateOperator, { id: developer.id, ...members }),
+      take: () => a.operate('updateOperator', { id: developer.id, ...members }),
     },
   ]
   for (const { headers, refused, take } of losses) {
     const see = async (client: Client) =>
-      (await client.call(getThirdPartyConfig, { appId: app.appId }, { headers })).code
+      (await client.call('getThirdPartyConfig', { appId: app.appId }, { headers })).code
     expect([await see(a), await see(b)]).toEqual([0, 0])
     expect((await take()).code).toBe(0)
     expect(await see(a)).toBe(refused)
@@ -157,12 +145,12 @@ test('who loses an account, a key or an application is refused at once by one pr
 
 test('a token that is used for the first time after the change is refused by both at once', async () => {
   const app = await newApplication(a)
-  await a.operate(freezeApplication, { appId: app.appId, reason: 'test' })
+  await a.operate('freezeApplication', { appId: app.appId, reason: 'test' })
   expect([(await ask(b, app)).code, (await ask(a, app)).code]).toEqual([10005, 10005])
-  await a.operate(unfreezeApplication, { appId: app.appId })
+  await a.operate('unfreezeApplication', { appId: app.appId })
   expect((await ask(a, app)).code).toBe(0)
   expect(await becomesTrue(async () => (await ask(b, app)).code === 0, 1000), 'admitted again').toBe(true)
-  const { data } = await a.operate(rotateApplicationSecret, { appId: app.appId })
+  const { data } = await a.operate('rotateApplicationSecret', { appId: app.appId })
   expect((await ask(a, { ...app, token: await newToken(b, app.appId, shownSecret(data.appSecret)) })).code).toBe(0)
 })
 
@@ -171,18 +159,18 @@ test('a device model that one process saves, replaces or deletes is what a creat
   const serialPrefix = newSerial('M')
   const modelOf = async (client: Client) => {
     const body = deviceBody(app.appId, { deviceNo: `${serialPrefix}-${newSerial()}` })
-    const answer = await client.call(createDevice, body, { token: app.token })
+    const answer = await client.call('createDevice', body, { token: app.token })
     expect(answer.code, answer.text).toBe(0)
     return answer.data.modelName
   }
   for (let round = 0; round < atScale(4, 20); round++) {
     const [one, other] = (round % 2 === 0 ? [a, b] : [b, a]) as [Client, Client]
     expect(await modelOf(other)).toBeNull()
-    await one.operate(saveDeviceModel, { serialPrefix, modelName: `first ${round}` })
+    await one.operate('saveDeviceModel', { serialPrefix, modelName: `first ${round}` })
     expect(await modelOf(other), said).toBe(`first ${round}`)
-    await one.operate(saveDeviceModel, { serialPrefix, modelName: `second ${round}` })
+    await one.operate('saveDeviceModel', { serialPrefix, modelName: `second ${round}` })
     expect(await Promise.all([modelOf(other), modelOf(one)]), said).toEqual([`second ${round}`, `second ${round}`])
-    await one.operate(deleteDeviceModel, { serialPrefix })
+    await one.operate('deleteDeviceModel', { serialPrefix })
     expect(await modelOf(other), said).toBeNull()
   }
 })
@@ -192,17 +180,17 @@ test('a region that one process saves or deletes is in the records of the other 
   const code = '360191'
   const deviceNo = newSerial()
   const body = deviceBody(app.appId, { deviceNo, districtCode: code })
-  expect((await a.call(createDevice, body, { token: app.token })).code).toBe(0)
+  expect((await a.call('createDevice', body, { token: app.token })).code).toBe(0)
   const nameAt = async (client: Client) =>
-    (await client.call(getDevice, { deviceNo }, { token: app.token })).data.deviceBattery.districtName
+    (await client.call('getDevice', { deviceNo }, { token: app.token })).data.deviceBattery.districtName
   for (const [one, other] of [
     [a, b],
     [b, a],
   ] as const) {
-    expect((await one.operate(saveRegion, { code, name: '新区' })).code).toBe(0)
+    expect((await one.operate('saveRegion', { code, name: '新区' })).code).toBe(0)
     expect(await nameAt(one), 'at once where it was saved').toBe('新区')
     expect(await becomesTrue(async () => (await nameAt(other)) === '新区', rememberedMs)).toBe(true)
-    expect((await one.operate(deleteRegion, { code })).code).toBe(0)
+    expect((await one.operate('deleteRegion', { code })).code).toBe(0)
     expect(await nameAt(one)).toBeNull()
     expect(await becomesTrue(async () => (await nameAt(other)) === null, rememberedMs)).toBe(true)
   }
@@ -211,13 +199,13 @@ test('a region that one process saves or deletes is in the records of the other 
 test('a serial that one process puts into the inventory has its model on the other at once', async () => {
   const app = await newApplication(a)
   const modelName = newSerial('model')
-  await a.operate(saveDeviceModel, { serialPrefix: newSerial('M'), modelName })
+  await a.operate('saveDeviceModel', { serialPrefix: newSerial('M'), modelName })
   for (let round = 0; round < atScale(3, 10); round++) {
     const [one, other] = (round % 2 === 0 ? [a, b] : [b, a]) as [Client, Client]
     const deviceNo = newSerial()
-    const imported = await one.operate(importDeviceInventory, { entries: [{ deviceNo, modelName }] })
+    const imported = await one.operate('importDeviceInventory', { entries: [{ deviceNo, modelName }] })
     expect(imported.code, imported.text).toBe(0)
-    const answer = await other.call(createDevice, deviceBody(app.appId, { deviceNo }), { token: app.token })
+    const answer = await other.call('createDevice', deviceBody(app.appId, { deviceNo }), { token: app.token })
     expect(answer.data.modelName, `${said}: ${answer.text}`).toBe(modelName)
   }
 })

@@ -1,7 +1,4 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
-import { createImport, getImport, getImportResult } from '../../src/bulk/contract.ts'
-import { createDevices, updateDevice, updateDevices } from '../../src/devices/contract.ts'
-import { unbindDevice } from '../../src/devices/ownership/contract.ts'
 import { Client } from '../kit/client.ts'
 import type { OwnDatabase } from '../kit/database.ts'
 import { deviceBody, newApplication, type TestApplication } from '../kit/records.ts'
@@ -47,7 +44,7 @@ async function typesBySubject({ appId }: TestApplication): Promise<Map<string, s
 async function newDevices(app: TestApplication, many: number): Promise<string[]> {
   const devices = Array.from({ length: many }, () => ({ ...deviceBody('', { tag: 'old' }), appId: undefined }))
   for (let from = 0; from < many; from += 1000) {
-    const answer = await each(0).call(createDevices, { devices: devices.slice(from, from + 1000) }, app)
+    const answer = await each(0).call('createDevices', { devices: devices.slice(from, from + 1000) }, app)
     expect(answer.code, answer.text).toBe(0)
   }
   return devices.map(({ deviceNo }) => deviceNo)
@@ -58,14 +55,14 @@ test('rows of updateBatch beside unbinds: each was there or is not found, and no
   const serials = await newDevices(app, count)
   const unbinding = (async () => {
     for (const [index, deviceNo] of serials.entries()) {
-      if (index % 2 === 0) expect((await each(1).call(unbindDevice, { deviceNo }, app)).code).toBe(0)
+      if (index % 2 === 0) expect((await each(1).call('unbindDevice', { deviceNo }, app)).code).toBe(0)
     }
   })()
   const outcomes = new Map<string, number[]>()
   for (let round = 0; round < 4; round++) {
     const devices = serials.map((deviceNo) => ({ deviceNo, tag: `round ${round}` }))
     for (let from = 0; from < devices.length; from += 100) {
-      const { data } = await each(round).call(updateDevices, { devices: devices.slice(from, from + 100) }, app)
+      const { data } = await each(round).call('updateDevices', { devices: devices.slice(from, from + 100) }, app)
       for (const { deviceNo, code } of data.results) {
         outcomes.set(deviceNo ?? '', [...(outcomes.get(deviceNo ?? '') ?? []), code])
       }
@@ -102,7 +99,7 @@ longTest(
     const cell = (deviceNo: string) => `${deviceNo},Imported,360102,"115.899918,28.676493"`
     const file = ['deviceNo,deviceName,districtCode,coordinates', ...serials.map(cell)].join('\n')
     const sending = each(0).call(
-      createImport,
+      'createImport',
       { kind: 'devices', mode: 'upsert', file },
       { ...app, headers: { 'content-type': 'text/csv' } },
     )
@@ -110,14 +107,14 @@ longTest(
     for (const [index, deviceNo] of serials.toReversed().entries()) {
       if (index % 3 === 0) {
         await anyMoment(random, 2)
-        expect((await each(1).call(unbindDevice, { deviceNo }, app)).code).toBe(0)
+        expect((await each(1).call('unbindDevice', { deviceNo }, app)).code).toBe(0)
         unbound.add(deviceNo)
       }
-      if (index % 3 === 1) await each(index).call(updateDevice, { deviceNo, tag: 'beside' }, app)
+      if (index % 3 === 1) await each(index).call('updateDevice', { deviceNo, tag: 'beside' }, app)
     }
     const { id } = (await sending).data
-    await becomesTrue(async () => (await each(0).call(getImport, { id }, app)).data.status > 2)
-    const { text } = await each(0).call(getImportResult, { id }, app)
+    await becomesTrue(async () => (await each(0).call('getImport', { id }, app)).data.status > 2)
+    const { text } = await each(0).call('getImportResult', { id }, app)
     const lines: { deviceNo: string; outcome: string; code: number }[] = text
       .trim()
       .split('\n')

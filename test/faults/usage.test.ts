@@ -1,18 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { rotateApplicationSecret } from '../../src/applications/contract.ts'
-import { rotateCallbackSecret } from '../../src/applications/third-party-config/contract.ts'
-import { createAct } from '../../src/bulk/acts/contract.ts'
-import { createImport } from '../../src/bulk/contract.ts'
 import { ownerOf } from '../../src/database/usage.ts'
-import { createDevice, createDevices } from '../../src/devices/contract.ts'
-import { createOperatorKey } from '../../src/people/operators/contract.ts'
-import { createSession, deleteSession } from '../../src/people/sessions/contract.ts'
-import {
-  cancelPriceChange,
-  getPriceChange,
-  pagePriceChanges,
-  schedulePriceChange,
-} from '../../src/sites/price-changes/contract.ts'
 import { deleteOldPriceChanges } from '../../src/sites/price-changes/store.ts'
 import { limits } from '../../src/vocabulary/limits.ts'
 import { newPriceChange, newRule, newSite } from '../costs/world.ts'
@@ -87,29 +74,29 @@ test('the owner of a use is the application or the account, and nobody for the k
 
 test.concurrent('the events of an application in the platform’s log are limited; others, cancels and rotations are not held up', async () => {
   const [app, other] = [await newApplication(client), await newApplication(client)]
-  const act = (by: TestApplication, more: object = {}) => client.call(createAct, { ...none(by.appId), ...more }, by)
+  const act = (by: TestApplication, more: object = {}) => client.call('createAct', { ...none(by.appId), ...more }, by)
   const settled = () => becomesTrue(async () => (await act(app, { dryRun: true })).code === 0)
   expect((await act(app)).code).toBe(0)
   expect((await usedOf(app.appId, 'event')).rows).toBe(1)
   await settled()
   await leave(app.appId, 'event', limits.platformEventsOfOne)
   expectFull(await act(app), /2000 events in the platform’s log/)
-  expectFull(await beside.call(createAct, none(app.appId), app), 'events')
+  expectFull(await beside.call('createAct', none(app.appId), app), 'events')
   const file = '{}\n'
   expectFull(
-    await client.call(createImport, { kind: 'devices', file }, { token: app.token, headers: ndjson }),
+    await client.call('createImport', { kind: 'devices', file }, { token: app.token, headers: ndjson }),
     'events',
   )
   // A dry run leaves nothing, so it is not refused.
   expect((await act(app, { dryRun: true })).code).toBe(0)
   expect((await act(other)).code).toBe(0)
   // An operator acts for the application in its own name.
-  expect((await client.operate(createAct, none(app.appId))).code).toBe(0)
+  expect((await client.operate('createAct', none(app.appId))).code).toBe(0)
   // A secret that leaked can be renewed, twice as often.
-  expect((await client.call(rotateCallbackSecret, { appId: app.appId }, app)).code).toBe(0)
+  expect((await client.call('rotateCallbackSecret', { appId: app.appId }, app)).code).toBe(0)
   await leave(app.appId, 'event', 2 * limits.platformEventsOfOne)
-  expectFull(await client.call(rotateCallbackSecret, { appId: app.appId }, app), 'events')
-  expect((await client.operate(rotateApplicationSecret, { appId: app.appId, overlapSeconds: 600 })).code).toBe(0)
+  expectFull(await client.call('rotateCallbackSecret', { appId: app.appId }, app), 'events')
+  expect((await client.operate('rotateApplicationSecret', { appId: app.appId, overlapSeconds: 600 })).code).toBe(0)
   await forget(app.appId)
   await settled()
   expect((await act(app)).code).toBe(0)
@@ -120,25 +107,25 @@ test.concurrent('the events of an account are limited; it can still sign out, an
   const headers = await signIn(client, person)
   await leave(`operator ${person.id}`, 'event', limits.platformEventsOfAccount)
   const { name, password } = person
-  expectFull(await client.call(createSession, { name, password }), 'sign-ins')
-  expectFull(await client.call(createOperatorKey, { name: newSerial('k'), role: 'viewer' }, { headers }), 'events')
-  expect((await client.call(deleteSession, {}, { headers })).code).toBe(0)
-  expect((await client.call(createSession, { operatorKey: client.operatorKey })).code).toBe(0)
+  expectFull(await client.call('createSession', { name, password }), 'sign-ins')
+  expectFull(await client.call('createOperatorKey', { name: newSerial('k'), role: 'viewer' }, { headers }), 'events')
+  expect((await client.call('deleteSession', {}, { headers })).code).toBe(0)
+  expect((await client.call('createSession', { operatorKey: client.operatorKey })).code).toBe(0)
 })
 
 test.concurrent('idempotency keys are counted, and past the limit of all kinds refused; writes without a key are not', async () => {
   const app = await newApplication(client)
   const { appId, token } = app
   const keyed = (by: Client, key = newSerial('key')) =>
-    by.call(createDevice, deviceBody(appId), { token, headers: { 'idempotency-key': key } })
+    by.call('createDevice', deviceBody(appId), { token, headers: { 'idempotency-key': key } })
   const first = newSerial('key')
   const body = deviceBody(appId)
   for (let time = 0; time < 3; time++) {
     const repeated = { token, headers: { 'idempotency-key': first } }
-    expect((await client.call(createDevice, body, repeated)).code).toBe(0)
+    expect((await client.call('createDevice', body, repeated)).code).toBe(0)
   }
   const devices = Array.from({ length: 10 }, () => ({ ...deviceBody(appId), appId: undefined }))
-  await beside.call(createDevices, { devices }, { token, headers: { 'idempotency-key': newSerial('key') } })
+  await beside.call('createDevices', { devices }, { token, headers: { 'idempotency-key': newSerial('key') } })
   // Repetitions keep nothing; a batch keeps a key for each row and one for itself.
   expect(await becomesTrue(async () => (await usedOf(appId, 'key')).rows === 12, 15_000)).toBe(true)
   const stored = await database.run(
@@ -152,16 +139,16 @@ test.concurrent('idempotency keys are counted, and past the limit of all kinds r
   const isFull = (by: Client) => becomesTrue(async () => (await keyed(by)).code === 10007, 15_000)
   expect(await Promise.all([isFull(client), isFull(beside)])).toEqual([true, true])
   for (const by of [client, beside]) expectFull(await keyed(by), /rows of the last 24 hours \(idempotency keys/)
-  expect((await client.call(createDevice, deviceBody(appId), app)).code).toBe(0)
-  const again = await client.call(createDevice, body, { token, headers: { 'idempotency-key': first } })
+  expect((await client.call('createDevice', deviceBody(appId), app)).code).toBe(0)
+  const again = await client.call('createDevice', body, { token, headers: { 'idempotency-key': first } })
   expect([again.code, again.headers.get('idempotency-replayed')]).toEqual([0, 'true'])
-  expectFull(await client.call(createAct, none(appId), app), 'rows of the last 24 hours')
+  expectFull(await client.call('createAct', none(appId), app), 'rows of the last 24 hours')
 }, 90_000)
 
 test.concurrent('bytes count over all kinds together', async () => {
   const app = await newApplication(client)
   await leave(app.appId, 'key', 1, limits.usageBytes + 2 * 1024 ** 3)
-  expectFull(await client.call(createAct, none(app.appId), app), /take \d+ bytes/)
+  expectFull(await client.call('createAct', none(app.appId), app), /take \d+ bytes/)
 })
 
 test.concurrent('price changes of a day are limited by number and by their sites, cancelled ones too', async () => {
@@ -172,10 +159,10 @@ test.concurrent('price changes of a day are limited by number and by their sites
   const sites = { sites: { all: true }, rules: { placeholderBillRuleId: rule } }
   const schedule = (more: object = {}) => {
     const effectiveTime = new Date(Math.ceil(Date.now() / 1000) * 1000 + 86_400_000).toISOString()
-    return client.call(schedulePriceChange, { appId: app.appId, effectiveTime, ...sites, ...more }, app)
+    return client.call('schedulePriceChange', { appId: app.appId, effectiveTime, ...sites, ...more }, app)
   }
   const id = (await schedule()).data.id as number
-  expect((await client.call(cancelPriceChange, { appId: app.appId, id, reason: 'x' }, app)).code).toBe(0)
+  expect((await client.call('cancelPriceChange', { appId: app.appId, id, reason: 'x' }, app)).code).toBe(0)
   expect([(await usedOf(app.appId, 'priceChange')).rows, (await usedOf(app.appId, 'priceChangeSite')).rows]).toEqual([
     1, 1,
   ])
@@ -188,7 +175,7 @@ test.concurrent('price changes of a day are limited by number and by their sites
   await forget(app.appId)
   const waiting = (await schedule()).data.id as number
   await leave(app.appId, 'priceChange', limits.priceChangesADay)
-  expect((await client.call(cancelPriceChange, { appId: app.appId, id: waiting, reason: 'x' }, app)).code).toBe(0)
+  expect((await client.call('cancelPriceChange', { appId: app.appId, id: waiting, reason: 'x' }, app)).code).toBe(0)
 })
 
 test.concurrent('a cancelled price change keeps the number of its sites and not the sites, and goes with its days', async () => {
@@ -198,23 +185,23 @@ test.concurrent('a cancelled price change keeps the number of its sites and not 
   for (let site = 0; site < 3; site++) await newSite(world)
   const effectiveTime = new Date(Math.ceil(Date.now() / 1000) * 1000 + 86_400_000).toISOString()
   const asked = { appId: app.appId, effectiveTime, sites: { all: true }, rules: { placeholderBillRuleId: rule } }
-  const id = (await client.call(schedulePriceChange, asked, app)).data.id as number
+  const id = (await client.call('schedulePriceChange', asked, app)).data.id as number
   const siteRows = () =>
     database.run(
       async (sql) => (await sql`select 1 from site_rule where app_id = ${app.appId} and change_id > 0`).length,
     )
   expect(await siteRows()).toBe(3)
-  const cancelled = await client.call(cancelPriceChange, { appId: app.appId, id, reason: 'x' }, app)
+  const cancelled = await client.call('cancelPriceChange', { appId: app.appId, id, reason: 'x' }, app)
   expect(cancelled.data).toMatchObject({ status: 3, siteCount: 3 })
   expect(await siteRows()).toBe(0)
-  expect((await client.call(getPriceChange, { appId: app.appId, id }, app)).data).toEqual(cancelled.data)
+  expect((await client.call('getPriceChange', { appId: app.appId, id }, app)).data).toEqual(cancelled.data)
   const waiting = await newPriceChange(world, rule)
   const prune = () => database.run((sql) => deleteOldPriceChanges(sql, 1_000, 400))
   await database.run(
     (sql) => sql`update price_change set created_at = now() - interval '500 days' where app_id = ${app.appId}`,
   )
   const listed = async () =>
-    (await client.call(pagePriceChanges, { appId: app.appId }, app)).data.list.map((change) => change.id)
+    (await client.call('pagePriceChanges', { appId: app.appId }, app)).data.list.map((change) => change.id)
   await prune()
   expect((await listed()).toSorted()).toEqual([id, waiting].toSorted())
   await database.run((sql) => sql`update price_change set cancelled_at = now() - interval '401 days' where id = ${id}`)

@@ -1,12 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { freezeApplication } from '../../src/applications/contract.ts'
-import { saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
-import { testDelivery } from '../../src/deliveries/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { findProcess, goneWithin, type ProcessId, signal } from '../../src/embedded/processes.ts'
-import { getHealth, getMetrics, getReadiness } from '../../src/service/contract.ts'
 import { Client, untilAdmitted } from '../kit/client.ts'
 import { databaseProcesses, embeddedConnection, postmasterPid, withSql } from '../kit/database.ts'
 import { RawConnection, rawPost } from '../kit/raw-connection.ts'
@@ -68,14 +64,14 @@ function allServeWithout(gone: ProcessId): Promise<boolean> {
   return becomesTrue(async () => {
     const pids = workersOf(service).map(({ pid }) => pid)
     if (pids.length < workers || pids.includes(gone.pid)) return false
-    const answer = await client.call(getReadiness, {}, onItsOwn).catch(() => undefined)
+    const answer = await client.call('getReadiness', {}, onItsOwn).catch(() => undefined)
     return answer?.data?.workers.serving === workers
   })
 }
 
 /** The number of successful requests of an operation, over all workers. */
 async function answered(client: Client, operation: string): Promise<number> {
-  const { text } = await client.operate(getMetrics, {}, onItsOwn)
+  const { text } = await client.operate('getMetrics', {}, onItsOwn)
   const line = new RegExp(`^forecourt_requests_total\\{operation="${operation}",code="0"\\} (\\d+)$`, 'm').exec(text)
   return Number(line?.[1] ?? 0)
 }
@@ -92,10 +88,10 @@ test('it starts as one service: one ready line, one link for the first admin, an
   const pids = workersOf(fresh).map(({ pid }) => pid)
   expect(pids).toHaveLength(workers)
   const toFresh = new Client(fresh)
-  const { data } = await toFresh.call(getReadiness, {})
+  const { data } = await toFresh.call('getReadiness', {})
   expect(data).toMatchObject({ ready: true, workers: { serving: workers, wanted: workers } })
   // Connections are spread over all workers.
-  await many(100, () => toFresh.call(getHealth, {}, onItsOwn))
+  await many(100, () => toFresh.call('getHealth', {}, onItsOwn))
   const asked = () => {
     const requests = fresh.stderr().matchAll(/"pid":(\d+),.*"operation":"getHealth"/g)
     return new Set([...requests].map(([, pid]) => Number(pid)))
@@ -108,9 +104,9 @@ test('it starts as one service: one ready line, one link for the first admin, an
 
 test('metrics are the sum over all workers, whichever is asked', async () => {
   const before = await answered(client, 'getHealth')
-  await many(60, () => client.call(getHealth, {}, onItsOwn))
+  await many(60, () => client.call('getHealth', {}, onItsOwn))
   for (let scrape = 0; scrape < 6; scrape++) expect(await answered(client, 'getHealth')).toBe(before + 60)
-  const { text } = await client.operate(getMetrics, {}, onItsOwn)
+  const { text } = await client.operate('getMetrics', {}, onItsOwn)
   for (const once of [/^forecourt_workers 3$/m, /^forecourt_workers_wanted 3$/m, /^forecourt_ready 1$/m]) {
     expect(text).toMatch(once)
   }
@@ -125,7 +121,7 @@ test('while a killed worker is away the others answer, another takes its place, 
   const creating = load(
     async () => {
       const body = deviceBody(app.appId)
-      const answer = await client.call(createDevice, body, { token: app.token, ...onItsOwn }).catch(() => undefined)
+      const answer = await client.call('createDevice', body, { token: app.token, ...onItsOwn }).catch(() => undefined)
       if (answer === undefined) seen.failed++
       else if (answer.code === 0) seen.created.push(body.deviceNo)
       else seen.refused.push(answer.text)
@@ -205,13 +201,13 @@ test('a parent that is killed takes its workers with it, and the next start goes
   service = await start(dataDir)
   client = new Client(service)
   expect(findProcess(postmasterPid(dataDir))).toEqual(database as ProcessId)
-  expect((await client.call(createDevice, deviceBody(app.appId), { token: app.token })).code).toBe(0)
+  expect((await client.call('createDevice', deviceBody(app.appId), { token: app.token })).code).toBe(0)
 })
 
 test('a rate limit holds over all workers, and one connection may use all of it', async () => {
   const limit = 40
   const app = await newApplication(client, { rateLimitPerSecond: limit })
-  const empty = (options = onItsOwn) => client.call(createDevice, {}, { token: app.token, ...options })
+  const empty = (options = onItsOwn) => client.call('createDevice', {}, { token: app.token, ...options })
   // A burst may contain the requests of one second, however the connections are spread.
   const began = performance.now()
   const burst = await many(3 * limit, () => empty())
@@ -250,9 +246,9 @@ test('a rate limit holds over all workers, and one connection may use all of it'
 test('a frozen application is refused at once by all workers', async () => {
   for (let round = 0; round < atScale(3, 10); round++) {
     const app = await newApplication(client)
-    const ask = () => client.call(createDevice, {}, { token: app.token, ...onItsOwn })
+    const ask = () => client.call('createDevice', {}, { token: app.token, ...onItsOwn })
     expect(new Set((await many(12, ask)).map(({ code }) => code))).toEqual(new Set([10001]))
-    expect((await client.operate(freezeApplication, { appId: app.appId, reason: 'test' })).code).toBe(0)
+    expect((await client.operate('freezeApplication', { appId: app.appId, reason: 'test' })).code).toBe(0)
     expect(new Set((await many(12, ask)).map(({ code }) => code))).toEqual(new Set([10005]))
   }
 })
@@ -262,9 +258,9 @@ longTest('of many tests of one callback at once, one is sent', async () => {
   const app = await newApplication(client, { thirdPartyConfig: null })
   const callbackUrl = receiver.url('/test', (...arrived) => void setTimeout(() => answerWith(200)(...arrived), 500))
   const config = { appId: app.appId, operatorName: 'Operator', callbackUrl, callbackEvents: ['site.created'] }
-  expect((await client.call(saveThirdPartyConfig, config, { token: app.token })).code).toBe(0)
+  expect((await client.call('saveThirdPartyConfig', config, { token: app.token })).code).toBe(0)
   const answers = await many(12, () =>
-    client.call(testDelivery, { appId: app.appId }, { token: app.token, ...onItsOwn }),
+    client.call('testDelivery', { appId: app.appId }, { token: app.token, ...onItsOwn }),
   )
   expect(answers.map(({ code }) => code).sort()).toEqual([0, ...Array(11).fill(10007)])
   expect(receiver.at('/test')).toHaveLength(1)

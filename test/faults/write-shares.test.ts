@@ -1,14 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Sql } from 'postgres'
-import { getApplication } from '../../src/applications/contract.ts'
-import { saveBillingRule } from '../../src/billing-rules/contract.ts'
-import { createAct, pageActs } from '../../src/bulk/acts/contract.ts'
-import { createDevice, pageDevices, updateDevice } from '../../src/devices/contract.ts'
-import { unbindDevice } from '../../src/devices/ownership/contract.ts'
-import { reportDeviceState } from '../../src/devices/state/contract.ts'
-import { getMetrics, getReadiness } from '../../src/service/contract.ts'
-import { saveSite, saveSites, updateSite } from '../../src/sites/contract.ts'
-import { getPriceChange, schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
+import { createAct } from '../../src/bulk/acts/contract.ts'
+import { createDevice, updateDevice } from '../../src/devices/contract.ts'
 import { limits } from '../../src/vocabulary/limits.ts'
 import { Client } from '../kit/client.ts'
 import type { OwnDatabase } from '../kit/database.ts'
@@ -39,7 +32,7 @@ async function start(places: number, rows: number, more: Record<string, string> 
 async function makeSites(client: Client, { appId, token }: TestApplication, count: number): Promise<void> {
   for (let made = 0; made < count; made += 1000) {
     const sites = Array.from({ length: Math.min(1000, count - made) }, () => siteBody(appId))
-    expect((await client.call(saveSites, { appId, sites }, { token })).code).toBe(0)
+    expect((await client.call('saveSites', { appId, sites }, { token })).code).toBe(0)
   }
 }
 
@@ -77,10 +70,10 @@ describe('nothing begins after its request is over, and it holds no place', () =
       })
       const { appId, token } = greedy
       const devices = Array.from({ length: 12 }, () => deviceBody(appId))
-      for (const device of devices) await client.call(createDevice, device, { token })
+      for (const device of devices) await client.call('createDevice', device, { token })
       const act = { kind: 'devices', act: 'update', filter: { all: true } }
       const places = async (of: string) => {
-        const { text } = await client.operate(getMetrics, {})
+        const { text } = await client.operate('getMetrics', {})
         return Number(new RegExp(`^forecourt_requests_under_way\\{of="${of}"\\} (\\d+)`, 'm').exec(text)?.[1])
       }
       await database.run(async (sql) => {
@@ -110,20 +103,20 @@ describe('nothing begins after its request is over, and it holds no place', () =
         // A fifth of the places, and one more request than they are.
         expect(asks.length).toBe(21)
         expect(await becomesTrue(async () => (await places('one_caller')) === 20, 2_500)).toBe(true)
-        expect((await client.call(getApplication, { appId }, { token })).code).toBe(10007)
-        expect((await client.call(getApplication, { appId: other.appId }, { token: other.token })).code).toBe(0)
+        expect((await client.call('getApplication', { appId }, { token })).code).toBe(10007)
+        expect((await client.call('getApplication', { appId: other.appId }, { token: other.token })).code).toBe(0)
         if (hangsUp) ended.abort()
         await Promise.all(asks)
         // A client that has only closed its sending half still waits; one that has gone is known after this time.
         expect(await becomesTrue(async () => (await places('all')) === 0, limits.halfClosedMs + 1_000)).toBe(true)
-        expect((await client.call(getApplication, { appId }, { token })).code).toBe(0)
+        expect((await client.call('getApplication', { appId }, { token })).code).toBe(0)
         await release()
       })
-      expect(await becomesTrue(async () => (await client.call(getReadiness, {})).status === 200)).toBe(true)
+      expect(await becomesTrue(async () => (await client.call('getReadiness', {})).status === 200)).toBe(true)
       await sleep(1_000)
-      const { data } = await client.call(pageActs, { appId }, { token })
+      const { data } = await client.call('pageActs', { appId }, { token })
       expect(data.list.filter(({ set }) => set?.tag === 'late')).toEqual([])
-      const late = await client.call(pageDevices, { tag: 'late' }, { token })
+      const late = await client.call('pageDevices', { tag: 'late' }, { token })
       // Of 16: what had begun, the first batches of each lane.
       expect(late.data.total).toBeLessThanOrEqual(6)
       expect(await service.stop()).toBe(0)
@@ -144,12 +137,12 @@ test('a price change is written on time while the lock of another application wi
   const effectiveTime = new Date(moment).toISOString()
   const ids: number[] = []
   for (const { appId, token } of [greedy, other]) {
-    const { data } = await client.call(saveBillingRule, { appId, ...rule }, { token })
+    const { data } = await client.call('saveBillingRule', { appId, ...rule }, { token })
     const change = { sites: { all: true }, rules: { fastChargeBillRuleId: data.id }, effectiveTime }
-    ids.push((await client.call(schedulePriceChange, { appId, ...change }, { token })).data.id as number)
+    ids.push((await client.call('schedulePriceChange', { appId, ...change }, { token })).data.id as number)
   }
   const isWritten = async ({ token }: TestApplication, id: number | undefined) =>
-    (await client.call(getPriceChange, { id: String(id) }, { token })).data.appliedTime !== null
+    (await client.call('getPriceChange', { id: String(id) }, { token })).data.appliedTime !== null
   await database.run(async (sql) => {
     await sql.begin(async (tx) => {
       await tx`select 1 from application_lock where app_id = ${greedy.appId} for update`
@@ -170,19 +163,19 @@ test('while the lock of one application is held, writes of others wait for a mom
   async function writesOf({ appId, token }: TestApplication) {
     const device = deviceBody(appId)
     const { deviceNo } = device
-    await client.call(createDevice, device, { token })
-    const site = await client.call(saveSite, siteBody(appId), { token })
+    await client.call('createDevice', device, { token })
+    const site = await client.call('saveSite', siteBody(appId), { token })
     const text = () => newSerial('text')
     return {
-      devices: () => client.call(createDevice, deviceBody(appId), { token }),
-      sites: () => client.call(saveSite, siteBody(appId), { token }),
-      'device updates': () => client.call(updateDevice, { deviceNo, tag: text() }, { token }),
-      'site updates': () => client.call(updateSite, { id: site.data.id, siteName: text() }, { token }),
-      states: () => client.call(reportDeviceState, { deviceNo, statusRemark: text() }, { token }),
+      devices: () => client.call('createDevice', deviceBody(appId), { token }),
+      sites: () => client.call('saveSite', siteBody(appId), { token }),
+      'device updates': () => client.call('updateDevice', { deviceNo, tag: text() }, { token }),
+      'site updates': () => client.call('updateSite', { id: site.data.id, siteName: text() }, { token }),
+      states: () => client.call('reportDeviceState', { deviceNo, statusRemark: text() }, { token }),
       ownership: async () => {
         const made = deviceBody(appId)
-        const created = await client.call(createDevice, made, { token })
-        return created.code === 0 ? client.call(unbindDevice, { deviceNo: made.deviceNo }, { token }) : created
+        const created = await client.call('createDevice', made, { token })
+        return created.code === 0 ? client.call('unbindDevice', { deviceNo: made.deviceNo }, { token }) : created
       },
     }
   }

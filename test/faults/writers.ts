@@ -1,6 +1,4 @@
 import type postgres from 'postgres'
-import { createDevice } from '../../src/devices/contract.ts'
-import { saveSite } from '../../src/sites/contract.ts'
 import { type Answer, Client } from '../kit/client.ts'
 import { deviceBody, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
 import { becomesTrue, sleep } from '../kit/waits.ts'
@@ -107,8 +105,8 @@ export class Writers {
     try {
       const options = { token: this.app.token, headers: { 'idempotency-key': create.key } }
       answer = await (create.kind === 'device'
-        ? this.client.call(createDevice, create.body, options)
-        : this.client.call(saveSite, create.body, options))
+        ? this.client.call('createDevice', create.body, options)
+        : this.client.call('saveSite', create.body, options))
     } catch {
       return false
     }

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { TObject, TSchema } from 'typebox'
 import { getDevice } from '../../src/devices/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
-import { pageSites, saveSite } from '../../src/sites/contract.ts'
+import { pageSites } from '../../src/sites/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
 import { refusals } from '../../src/vocabulary/refusals.ts'
 import { type Answer, target } from '../kit/client.ts'
@@ -117,7 +117,7 @@ test('percent, underscore and backslash are text in a search by a part of a name
   const { token, appId } = await newApplication(client)
   const names = ['100% solar', '100 solar', 'a_b', 'axb', 'back\\slash', 'backslash']
   for (const siteName of names) {
-    expect((await client.call(saveSite, siteBody(appId, { siteName }), { token })).code).toBe(0)
+    expect((await client.call('saveSite', siteBody(appId, { siteName }), { token })).code).toBe(0)
   }
   for (const [part, found] of [
     ['%', ['100% solar']],
@@ -127,7 +127,7 @@ test('percent, underscore and backslash are text in a search by a part of a name
     ['k\\s', ['back\\slash']],
     ['%%', []],
   ] as const) {
-    const { data } = await client.call(pageSites, { siteName: part }, { token })
+    const { data } = await client.call('pageSites', { siteName: part }, { token })
     expect(data.list.map(({ siteName }) => siteName)).toEqual([...found])
   }
 })

@@ -195,7 +195,7 @@ test('hostile text in every member of a device shifts nothing in its batch', asy
       body: deviceBody(appId, { deviceName: `n${piece}`, tag: `t${piece}`, detailAddress: `d${piece}` }),
     })),
   )
-  const answers = await Promise.all(sent.map(({ token, body }) => client.call(createDevice, body, { token })))
+  const answers = await Promise.all(sent.map(({ token, body }) => client.call('createDevice', body, { token })))
   const told = answers.map(({ code, data }) => {
     const { appId, deviceNo, deviceName, tag, deviceBattery } = data
     return [code, appId, deviceNo, deviceName, tag, deviceBattery.detailAddress]

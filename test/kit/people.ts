@@ -1,9 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ISql } from 'postgres'
-import { createOperator } from '../../src/people/operators/contract.ts'
-import { saveTotp, startTotp } from '../../src/people/second-factor/contract.ts'
-import { createSession } from '../../src/people/sessions/contract.ts'
 import { refusals } from '../../src/vocabulary/refusals.ts'
 import type { Answer, Client } from './client.ts'
 
@@ -18,7 +15,7 @@ export const newPassword = () => randomBytes(12).toString('hex')
 /** Creates an account for one test, with a password. */
 export async function newPerson(client: Client, role: string, appIds: string[] = []): Promise<Person> {
   const person = { name: `${role}-${randomBytes(6).toString('hex')}`, password: newPassword() }
-  const created = await client.operate(createOperator, { ...person, role, appIds })
+  const created = await client.operate('createOperator', { ...person, role, appIds })
   if (created.code !== 0) throw new Error(`no account: ${created.text}`)
   return { ...person, id: created.data.id }
 }
@@ -31,11 +28,11 @@ export function cookieOf(answer: Answer<unknown>): string {
 
 /** Sends the name and the password, and a code if there is one. */
 export const enter = (client: Client, { name, password }: Person, code?: string, headers = {}) =>
-  client.call(createSession, { name, password, code }, { headers })
+  client.call('createSession', { name, password, code }, { headers })
 
 /** Signs a person in; returns the headers that identify the session. */
 export async function signIn(client: Client, { name, password }: Person): Promise<{ cookie: string }> {
-  const answer = await client.call(createSession, { name, password })
+  const answer = await client.call('createSession', { name, password })
   if (answer.code !== 0) throw new Error(`not signed in: ${answer.text}`)
   return { cookie: cookieOf(answer) }
 }
@@ -78,7 +75,7 @@ export async function insertPasskey(sql: ISql, operatorId: number): Promise<void
 
 /** Begins a code generator in a session; returns its secret. */
 export async function startedSecret(client: Client, headers: { cookie: string }): Promise<string> {
-  const started = await client.call(startTotp, {}, { headers })
+  const started = await client.call('startTotp', {}, { headers })
   if (started.code !== 0) throw new Error(`no generator: ${started.text}`)
   return started.data.secret
 }
@@ -89,7 +86,7 @@ export async function newGenerator(
   headers: { cookie: string },
 ): Promise<{ secret: string; recoveryCodes: string[] }> {
   const secret = await startedSecret(client, headers)
-  const save = () => client.call(saveTotp, { code: codeOf(secret, -1) }, { headers })
+  const save = () => client.call('saveTotp', { code: codeOf(secret, -1) }, { headers })
   let saved = await save()
   // A step that ends before the request is read leaves a code that is two steps old.
   if (saved.code === refusals.codeInvalid.code) saved = await save()

@@ -1,5 +1,5 @@
-import { saveBillingRule, updateBillingRule } from '../../src/billing-rules/contract.ts'
-import { saveSite, updateSite } from '../../src/sites/contract.ts'
+import { updateBillingRule } from '../../src/billing-rules/contract.ts'
+import { updateSite } from '../../src/sites/contract.ts'
 import {
   cancelPriceChange,
   getPriceChange,
@@ -55,9 +55,9 @@ export async function newPricedSite(client: Client): Promise<PricedSite> {
   const rules: number[] = []
   for (const price of ['0', '1', '2']) {
     const body = { appId: app.appId, ruleName: 'rule', ruleType: 1, periods: periods(price) }
-    rules.push((await client.call(saveBillingRule, body, app)).data.id)
+    rules.push((await client.call('saveBillingRule', body, app)).data.id)
   }
-  const site = await client.call(saveSite, siteBody(app.appId, { fastChargeBillRuleId: rules[0] }), app)
+  const site = await client.call('saveSite', siteBody(app.appId, { fastChargeBillRuleId: rules[0] }), app)
   return { ...app, id: site.data.id, rules }
 }
 

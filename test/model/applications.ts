@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import {
   type ApplicationRecord,
-  getApplication,
   takeApplicationOffline,
   takeApplicationOnline,
 } from '../../src/applications/contract.ts'
@@ -45,7 +44,7 @@ async function toggle(world: World, client: Client, { app: index, isOnline }: { 
 }
 
 export async function readApplication(client: Client, app: ModelApplication): Promise<void> {
-  const answer = await client.operate(getApplication, { appId: app.appId })
+  const answer = await client.operate('getApplication', { appId: app.appId })
   expectWhole(answer, succeeded(shownApplication(app)(answer.data)))
 }
 

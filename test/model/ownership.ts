@@ -1,13 +1,5 @@
 import fc from 'fast-check'
-import {
-  type Binding,
-  forceUnbindDevice,
-  getDeviceHistory,
-  transferDevice,
-  transferDevices,
-  unbindDevice,
-  unbindDevices,
-} from '../../src/devices/ownership/contract.ts'
+import { type Binding, getDeviceHistory, unbindDevice, unbindDevices } from '../../src/devices/ownership/contract.ts'
 import { refusals } from '../../src/vocabulary/refusals.ts'
 import { contractRefusals } from '../conformance/refusals.ts'
 import type { Client } from '../kit/client.ts'
@@ -65,7 +57,7 @@ async function unbind(world: World, client: Client, { of, reason, condition }: U
 
 async function forceUnbind(world: World, client: Client, { serial, reason }: { serial: number; reason: string }) {
   const deviceNo = serialOf(world, serial)
-  const { answer, at } = await timed(() => client.operate(forceUnbindDevice, { deviceNo, reason }))
+  const { answer, at } = await timed(() => client.operate('forceUnbindDevice', { deviceNo, reason }))
   const device = world.devices.get(deviceNo)
   if (device === undefined) return expectWhole(answer, refused('deviceNotFound'))
   const data = endBinding(world, device, at, operator, reason)
@@ -83,7 +75,7 @@ async function transfer(world: World, client: Client, { serial, target, reason }
   const deviceNo = serialOf(world, serial)
   const app = askedOf(world, { app: target, how: 'own' })
   const sent = { deviceNo, targetAppId: app.appId, reason }
-  const { answer, at } = await timed(() => client.operate(transferDevice, sent))
+  const { answer, at } = await timed(() => client.operate('transferDevice', sent))
   const refusal = transferRefusal(world, deviceNo, app)
   if (refusal !== undefined) return expectWhole(answer, refused(refusal))
   expectWhole(answer, succeeded(moveDevice(world, deviceNo, app, at, reason)(answer.data)))
@@ -154,7 +146,7 @@ async function transferMany(world: World, client: Client, { serials, target, rea
   const deviceNos = serials.map((serial) => serialOf(world, serial))
   const app = askedOf(world, { app: target, how: 'own' })
   const sent = { deviceNos, targetAppId: app.appId, reason }
-  const { answer, at } = await timed(() => client.operate(transferDevices, sent))
+  const { answer, at } = await timed(() => client.operate('transferDevices', sent))
   const group = ++world.groups
   const results = deviceNos.map((deviceNo, index) => {
     const refusal = transferRefusal(world, deviceNo, app)
@@ -171,7 +163,7 @@ async function transferMany(world: World, client: Client, { serials, target, rea
 export async function readHistory(world: World, client: Client, asking: Asking | 'anyone', deviceNo: string) {
   const answer =
     asking === 'anyone'
-      ? await client.operate(getDeviceHistory, { deviceNo })
+      ? await client.operate('getDeviceHistory', { deviceNo })
       : await ask(world, client, asking, getDeviceHistory, { deviceNo })
   if (asking !== 'anyone' && asking.how === 'stranger') return expectWhole(answer, refused('notPermitted'))
   const lasting = world.devices.get(deviceNo)

@@ -2,7 +2,6 @@ import { expect } from 'bun:test'
 import type fc from 'fast-check'
 import type { TObject, TSchema } from 'typebox'
 import type { DeviceRecord } from '../../src/devices/contract.ts'
-import { pageEvents } from '../../src/events/contract.ts'
 import type { EventType } from '../../src/vocabulary/event-types.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
 import type { Client } from '../kit/client.ts'
@@ -212,7 +211,7 @@ async function newModelApplication(client: Client, name: string): Promise<ModelA
   const application = await newApplication(client, { appName: name })
   const createdAt = { from, to: Date.now(), told: undefined }
   // The application's configuration already has an event, which the model takes over as it is.
-  const { list } = (await client.call(pageEvents, {}, { token: application.token })).data
+  const { list } = (await client.call('pageEvents', {}, { token: application.token })).data
   const events = list.map(({ id, time, actor, data, type }) => ({
     id,
     type: type as EventType,

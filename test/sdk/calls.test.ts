@@ -12,11 +12,8 @@ import {
   OnlineStatus,
   type SiteRegistration,
 } from '../../sdk/src/index.ts'
-import { freezeApplication, rotateApplicationSecret } from '../../src/applications/contract.ts'
-import { revokeToken } from '../../src/applications/tokens/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
 import { version } from '../../src/runtime/version.ts'
-import { saveSite } from '../../src/sites/contract.ts'
 import { refusals } from '../../src/vocabulary/refusals.ts'
 import { target } from '../kit/client.ts'
 import { projectFolder } from '../kit/folders.ts'
@@ -203,7 +200,7 @@ describe('the SDK', () => {
     await Bun.sleep(1100)
     await Promise.all(Array.from({ length: 5 }, () => forecourt.pageSites()))
     expect(issued()).toBe(2)
-    await client.operate(rotateApplicationSecret, { appId })
+    await client.operate('rotateApplicationSecret', { appId })
     await Bun.sleep(1100)
     expect((await errorOf(forecourt.pageSites())).name).toBe('clientInvalid')
     await place.stop()
@@ -561,7 +558,7 @@ describe('pageEvents.stream', () => {
     const { events, abort } = follow(watched, { afterId: 0 })
     expect(await becomesTrue(() => events.length === 1)).toBe(true)
     const revoked = { token: tokens[0] ?? '', client_id: appId, client_secret: appSecret }
-    await client.call(revokeToken, revoked)
+    await client.call('revokeToken', revoked)
     await Bun.sleep(1_200)
     await forecourt.saveSite(newSite(appId))
     expect(await becomesTrue(() => events.length === 2, 5_000)).toBe(true)
@@ -574,7 +571,7 @@ describe('pageEvents.stream', () => {
     const { appId, appSecret } = await newApplication(client, { tokenLifetimeSeconds: 1 })
     const { events, abort } = follow(new Forecourt({ baseUrl, appId, appSecret }), { type: 'site.*', afterId: 0 })
     for (let count = 1; count <= 6; count++) {
-      await client.operate(saveSite, siteBody(appId))
+      await client.operate('saveSite', siteBody(appId))
       await Bun.sleep(600)
     }
     expect(await becomesTrue(() => events.length === 6, 5_000)).toBe(true)
@@ -642,7 +639,7 @@ describe('pageEvents.stream', () => {
     const { appId, forecourt } = await newSdk()
     const { ended } = follow(forecourt)
     await Bun.sleep(300)
-    await client.operate(freezeApplication, { appId, reason: 'test' })
+    await client.operate('freezeApplication', { appId, reason: 'test' })
     expect((await errorOf(ended)).name).toBe('applicationFrozen')
     expect((await errorOf(follow(forecourt).ended)).code).toBe(10005)
     const wrong = follow((await newSdk()).forecourt, { deviceNo: 'a b' })
