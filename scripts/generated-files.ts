@@ -12,6 +12,7 @@ import { eventWords } from '../src/vocabulary/event-types.ts'
 import { refusals } from '../src/vocabulary/refusals.ts'
 import { commandReference } from './command-reference.ts'
 import { limitsGuide, limitsPage } from './limits-guide.ts'
+import { plantedPage } from './planted-page.ts'
 import { postmanCollection } from './postman.ts'
 import { sdkApi } from './sdk-api.ts'
 
@@ -26,6 +27,7 @@ export function generatedFiles(): Record<string, string> {
     'docs/command-line.md': commandReference(createProgram(new Context({ environment: {}, ...process }))),
     'postman.json': postmanCollection(),
     'docs/limits.md': limitsPage(),
+    'docs/testing.md': plantedPage(),
     'docs/guides/en/limits.md': limitsGuide('en'),
     'docs/guides/zh/limits.md': limitsGuide('zh'),
     'docs/guides/en/events.md': withEventTypes('en'),

@@ -13,12 +13,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { console as ofConsole } from '../test/planted/console.ts'
+import { faults } from '../test/planted/all.ts'
 import type { Fault } from '../test/planted/fault.ts'
-import { routes } from '../test/planted/routes.ts'
-import { rules } from '../test/planted/rules.ts'
-import { sdk } from '../test/planted/sdk.ts'
-import { sql } from '../test/planted/sql.ts'
 
 // Plants faults in copies of the checkout, one at a time, and prints which test files find each.
 //
@@ -34,8 +30,6 @@ import { sql } from '../test/planted/sql.ts'
 
 const projectFolder = join(import.meta.dirname, '..')
 const isLong = process.env.FORECOURT_TEST_LONG !== undefined
-const groups = { rules, routes, sql, console: ofConsole, sdk }
-const faults = Object.entries(groups).flatMap(([group, of]) => of.map((fault) => ({ group, ...fault })))
 
 const asked = process.argv.slice(2)
 const bar = asked.indexOf('--')

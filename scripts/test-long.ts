@@ -11,6 +11,7 @@ interface Part {
 
 const parts: Part[] = [
   { name: 'all tests, on Bun', command: 'npm test' },
+  { name: 'other people’s tools', command: 'bun scripts/other-tools.ts' },
   {
     name: 'conformance and fault tests, on the lowest Node',
     command: 'bun scripts/on-node.ts lowest npm test test/conformance test/faults',
