@@ -146,7 +146,7 @@ async function prepare() {
       page('people', key, 'people?tab=keys'),
       page('people', /^admin-/, 'people?tab=sessions'),
       page('service', /^PostgreSQL \d/),
-      page('*', /page not found|页面不存在/, 'no-such-page'),
+      page('*', /Page not found|页面不存在/, 'no-such-page'),
     ],
   } satisfies Record<string, PageOfConsole[]>
   return { service, client, appId, pages }
