@@ -60,6 +60,9 @@ async function counted(of = client): Promise<Sample[]> {
   return found
 }
 
+// The first count may have begun before what a test does, and nothing waits for it.
+expect(await becomesTrue(async () => (await database.run(roundOf)) > 0)).toBe(true)
+
 /** The values of a metric of an application, by its other labels. */
 function ofApplication(samples: readonly Sample[], name: string, { appId }: { appId: string }, by: string) {
   const own = samples.filter((sample) => sample.name === name && sample.labels.app_id === appId)

@@ -127,7 +127,7 @@ function useColumns(start: (dialog: OpenDialog) => void): Column<OperatorRecord>
     {
       key: 'signsInBy',
       title: t('signInMethod'),
-      isExtra: 1440,
+      isExtra: 1280,
       render: (_, operator) => <WaysIn operator={operator} />,
     },
     {
