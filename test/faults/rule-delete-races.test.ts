@@ -10,7 +10,7 @@ import { type Answer, Client } from '../kit/client.ts'
 import type { OwnDatabase } from '../kit/database.ts'
 import { deviceBody, newApplication, siteBody, type TestApplication } from '../kit/records.ts'
 import { atScale, randomNumbers, seed, tell } from '../kit/scale.ts'
-import { anyMoment, becomesTrue } from '../kit/waits.ts'
+import { anyMoment, becomesTrue, sleepUntil } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 
 const place = new Workplace()
@@ -56,6 +56,73 @@ function danglingSites(): Promise<object[]> {
         and not exists (select from billing_rule r where r.app_id = site.app_id and r.id = rule_id)`),
   ])
 }
+
+test('a rule or site deleted around the moment of its price change goes behind it or without it, and is told last', async () => {
+  const app = await newApplication(either())
+  const { appId, token } = app
+  const ofEach = atScale(12, 60)
+  const newOnes = (make: () => Promise<number>) => Promise.all(Array.from({ length: ofEach }, make))
+  const [had, given] = [await newRule(app, 1), await newRule(app, 1)]
+  const rules = await newOnes(() => newRule(app, 1))
+  const sites = await newOnes(async () => (await newSite(app, { fastChargeBillRuleId: had })).id)
+  const moment = 1000 * Math.ceil(Date.now() / 1000 + atScale(2, 10))
+  const schedule = async (change: object) => {
+    const body = { appId, effectiveTime: new Date(moment).toISOString(), ...change }
+    const answer = await either().call('schedulePriceChange', body, { token })
+    expect(answer.code, `${said}: ${answer.text}`).toBe(0)
+    return answer.data.id as number
+  }
+  await schedule({ sites: { ids: sites }, rules: { fastChargeBillRuleId: given } })
+  const changes = new Map<number, number>()
+  const periods = [{ ...onePeriod[0], electricityPrice: '0.9' }]
+  for (const billingRuleId of rules) changes.set(billingRuleId, await schedule({ billingRuleId, periods }))
+  const deleted = (operation: 'deleteBillingRule' | 'deleteSite') => async (id: number) => {
+    await sleepUntil(moment + (random() * 2 - 1) * 300)
+    const sentAt = Date.now()
+    const { code, text } = await either().call(operation, { appId, id }, { token })
+    expect(code, `${said}: ${text}`).toBe(0)
+    return { id, isBefore: Date.now() < moment, isBehind: sentAt >= moment }
+  }
+  const [goneRules, goneSites] = await Promise.all([
+    Promise.all(rules.map(deleted('deleteBillingRule'))),
+    Promise.all(sites.map(deleted('deleteSite'))),
+  ])
+  const areEnded = () =>
+    database.run(async (sql) => {
+      const ends =
+        await sql`select 1 from event where app_id = ${appId} and type in ('priceChange.applied', 'priceChange.cancelled')`
+      return ends.length === ofEach + 1
+    })
+  expect(await becomesTrue(areEnded, 30_000), `${said}: each change ends once`).toBe(true)
+
+  const events = await database.run(
+    (sql) => sql`select type, actor, subject from event where app_id = ${appId} order by id`,
+  )
+  const toldOf = (noun: string, id: number) =>
+    events.filter(({ type, subject }) => subject === String(id) && type.startsWith(`${noun}.`))
+  const isWriters = ({ actor }: { actor?: string }) => actor === 'platform:prices'
+  for (const { id, isBefore, isBehind } of goneRules) {
+    const change = toldOf('priceChange', changes.get(id) as number)
+    const ends = change.map(({ type }) => type).filter((type) => type !== 'priceChange.scheduled')
+    const about = `${said}: rule ${id}, ${JSON.stringify({ isBefore, isBehind, ends })}`
+    expect(ends, about).toHaveLength(1)
+    if (isBefore) expect(ends, about).toEqual(['priceChange.cancelled'])
+    if (isBehind) expect(ends, about).toEqual(['priceChange.applied'])
+    expect(toldOf('billingRule', id).filter(isWriters), about).toHaveLength(ends[0] === 'priceChange.applied' ? 1 : 0)
+    const [last] = events
+      .filter((event) => toldOf('billingRule', id).includes(event) || change.includes(event))
+      .slice(-1)
+    expect(last?.type, about).toBe('billingRule.deleted')
+  }
+  for (const { id, isBefore, isBehind } of goneSites) {
+    const about = `${said}: site ${id}, ${JSON.stringify({ isBefore, isBehind })}`
+    const written = toldOf('site', id).filter(isWriters).length
+    expect(written, about).toBeLessThanOrEqual(isBefore ? 0 : 1)
+    expect(written, about).toBeGreaterThanOrEqual(isBehind ? 1 : 0)
+    expect(toldOf('site', id).at(-1)?.type, about).toBe('site.deleted')
+  }
+  expect(await danglingSites(), said).toEqual([])
+}, 120_000)
 
 test('rules and sites that come, change and go side by side: at no point in the log does a site name a deleted rule', async () => {
   const app = await newApplication(clients[0])
