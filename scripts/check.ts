@@ -60,12 +60,17 @@ const stages: Step[][] = [
       env: { FORECOURT_TEST_LONG: '1' },
     },
     { name: 'other people’s tools', command: ['bun', 'scripts/other-tools.ts'] },
+  ],
+  // These have the machine for themselves: they tell how soon a service answers beside a flood.
+  [
     {
       name: 'fault tests on the lowest Node',
       command: ['bun', 'scripts/test.ts', ...edgeFaults],
       env: onNode,
       programs: programsOf('lowest'),
     },
+  ],
+  [
     hasOldestPostgres
       ? {
           name: 'conformance suite on the lowest Node and PostgreSQL 15',

@@ -39,8 +39,19 @@ const roundOf = (sql: postgres.Sql) =>
   sql`select round from fleet_count where app_id = ''`.then(([row]) => Number(row?.round ?? 0))
 const makeOld = (sql: postgres.Sql) => sql`update fleet_count set counted_at = counted_at - interval '1 hour'`
 
-/** The samples after a new count, by which everything that was done before is counted. */
-async function counted(of = client): Promise<Sample[]> {
+let lastCount: Promise<unknown> = Promise.resolve()
+
+/**
+ * The samples after a new count, by which everything that was done before is counted. For one test at a time: each makes
+ * the last count of all old.
+ */
+function counted(of = client): Promise<Sample[]> {
+  const count = lastCount.then(() => newlyCounted(of))
+  lastCount = count.catch(() => {})
+  return count
+}
+
+async function newlyCounted(of: Client): Promise<Sample[]> {
   const before = await database.run(async (sql) => {
     // Waits for a count that is under way.
     await makeOld(sql)
