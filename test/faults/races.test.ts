@@ -50,12 +50,15 @@ test(`after an offline answer no device appears, created or transferred, in ${to
   const { appId } = app
   const watch = await EventWatch.start(database, [appId])
   const counts = { created: 0, moved: 0, refused: 0 }
+  // On a busy machine some wait for the application's lock for longer than a request may.
+  let busy = 0
   const wrong: string[] = []
   const took: number[] = []
   const note = ({ code, text }: Answer<unknown>, what: 'created' | 'moved') => {
     if (code === 0) counts[what]++
     else if (code === 10006) counts.refused++
-    else wrong.push(text)
+    else if (code === 50003) busy++
+    else wrong.push(`${what}: ${text}`)
     return code === 0
   }
   const creating = load(async (index) => note(await create(index, app, deviceBody(appId)), 'created'), {
@@ -89,12 +92,13 @@ test(`after an offline answer no device appears, created or transferred, in ${to
     }
   })
   await Promise.all([creating.stop(), transferring.stop()])
-  tell(`${JSON.stringify(counts)}; offline toggles: ${distribution(took)}; ${watch.summary}`)
+  tell(`${JSON.stringify(counts)}, ${busy} × 50003; offline toggles: ${distribution(took)}; ${watch.summary}`)
   expect(wrong.slice(0, 5), said).toEqual([])
   // The limit is far above the usual time: it fails only if creates can delay this change for ever.
   expect(Math.max(...took), 'the slowest toggle, in ms').toBeLessThan(5_000)
   // A lower number would mean that there was no race.
   expect(Math.min(...Object.values(counts)), said).toBeGreaterThan(toggles / 3)
+  expect(busy, said).toBeLessThan(counts.created / 10)
   await watch.stop()
   const [sums] = await database.run(
     (sql) => sql`
