@@ -6,7 +6,7 @@ import { findProcess, signal } from '../../src/embedded/processes.ts'
 import { streamEvents } from '../../src/events/contract.ts'
 import { Client } from '../kit/client.ts'
 import type { OwnDatabase } from '../kit/database.ts'
-import { EventReader } from '../kit/event-reader.ts'
+import { EventReader, Follower, listed } from '../kit/event-reader.ts'
 import { despiteLoad, newApplication, siteBody, type TestApplication } from '../kit/records.ts'
 import { atScale, distribution, isLong, longTest, tell } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
@@ -31,15 +31,6 @@ async function read(client: Client, { token }: TestApplication): Promise<EventRe
   }
 }
 
-async function listed(client: Client, { token }: TestApplication): Promise<number[]> {
-  const ids: number[] = []
-  for (;;) {
-    const { list } = (await client.call('pageEvents', { afterId: ids.at(-1) ?? 0, pageSize: 100 }, { token })).data
-    ids.push(...list.map(({ id }) => id))
-    if (list.length < 100) return ids
-  }
-}
-
 const change = (client: Client, { appId, token }: TestApplication) =>
   client.call('saveSite', siteBody(appId), { token })
 
@@ -52,36 +43,6 @@ async function changeMany(client: Client, { appId, token }: TestApplication, hun
     const headers = { 'idempotency-key': crypto.randomUUID() }
     const saved = await despiteLoad(() => client.call('saveSites', { appId, sites }, { token, headers }))
     expect(saved.code).toBe(0)
-  }
-}
-
-/** Follows the events as a program does that is told only where the service is: over any number of connections. */
-class Follower {
-  isOver = false
-  readonly done: Promise<void>
-  private readonly taken: number[] = []
-  private reader: EventReader | undefined
-
-  constructor(urlOf: () => string, { token }: TestApplication, mostPauseMs = 300) {
-    this.done = (async () => {
-      while (!this.isOver) {
-        const headers = { 'last-event-id': String(this.ids.at(-1) ?? 0) }
-        const reader = await EventReader.open(urlOf(), { token, headers }).catch(() => undefined)
-        if (reader !== undefined) {
-          this.reader = reader
-          while (!reader.isOver && !this.isOver) await reader.until(() => false, 100).catch(() => {})
-          reader.close()
-          await reader.ended.catch(() => {})
-          this.reader = undefined
-          this.taken.push(...reader.ids)
-        }
-        await sleep(Math.random() * mostPauseMs)
-      }
-    })()
-  }
-
-  get ids(): number[] {
-    return [...this.taken, ...(this.reader?.ids ?? [])]
   }
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { Client } from '../kit/client.ts'
 import { hasOldestPostgres } from '../kit/database.ts'
+import { Follower, listed } from '../kit/event-reader.ts'
 import { deviceBody, newApplication, newSerial } from '../kit/records.ts'
 import { type Host, startPair } from '../kit/replicated.ts'
 import { atScale, isLong, tell } from '../kit/scale.ts'
@@ -40,6 +41,7 @@ test.skipIf(!hasOldestPostgres || !isLong)(
     const app = await newApplication(client)
     const operations = await everyOperation(client, service, app)
     const writers = new Writers(app, service)
+    const followers = [1, 2, 3].map(() => new Follower(() => service.url, app))
     try {
       for (const round of rounds) {
         expect(await writers.goOn(50)).toBe(true)
@@ -71,7 +73,15 @@ test.skipIf(!hasOldestPostgres || !isLong)(
       const kept = new Set(await namesIn(primary))
       expect(writers.settled.filter(({ name }) => !kept.has(name)).map(({ name }) => name)).toEqual([])
       tell(`${rounds.length} outages, ${writers.settled.length} acknowledged, none lost`)
+      const ids = await listed(client, app)
+      for (const follower of followers) {
+        await becomesTrue(() => follower.ids.at(-1) === ids.at(-1), 20_000)
+        follower.isOver = true
+        await follower.done
+        expect(follower.ids).toEqual(ids)
+      }
     } finally {
+      for (const follower of followers) follower.isOver = true
       writers.abandon()
     }
     expect(await service.stop()).toBe(0)
@@ -79,7 +89,7 @@ test.skipIf(!hasOldestPostgres || !isLong)(
   atScale(240_000, 3_600_000),
 )
 
-test.skipIf(!hasOldestPostgres)(
+test.skipIf(!hasOldestPostgres || !isLong)(
   'while the only synchronous standby is away nothing is acknowledged, readiness says so, and reads go on',
   async () => {
     const { primary, standby } = await startPair(place.newFolder())

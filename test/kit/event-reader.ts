@@ -1,3 +1,7 @@
+import type { Client } from './client.ts'
+import type { TestApplication } from './records.ts'
+import { sleep } from './waits.ts'
+
 /** A block of a stream: its fields, and its comments. */
 interface Block {
   id?: string
@@ -116,6 +120,46 @@ export class EventReader {
     const { waiters } = this
     this.waiters = []
     for (const wake of waiters) wake()
+  }
+}
+
+/** Follows the events as a program does that is told only where the service is: over any number of connections. */
+export class Follower {
+  isOver = false
+  readonly done: Promise<void>
+  private readonly taken: number[] = []
+  private reader: EventReader | undefined
+
+  constructor(urlOf: () => string, { token }: TestApplication, mostPauseMs = 300) {
+    this.done = (async () => {
+      while (!this.isOver) {
+        const headers = { 'last-event-id': String(this.ids.at(-1) ?? 0) }
+        const reader = await EventReader.open(urlOf(), { token, headers }).catch(() => undefined)
+        if (reader !== undefined) {
+          this.reader = reader
+          while (!reader.isOver && !this.isOver) await reader.until(() => false, 100).catch(() => {})
+          reader.close()
+          await reader.ended.catch(() => {})
+          this.reader = undefined
+          this.taken.push(...reader.ids)
+        }
+        await sleep(Math.random() * mostPauseMs)
+      }
+    })()
+  }
+
+  get ids(): number[] {
+    return [...this.taken, ...(this.reader?.ids ?? [])]
+  }
+}
+
+/** The IDs that the feed lists, from the first. */
+export async function listed(client: Client, { token }: TestApplication): Promise<number[]> {
+  const ids: number[] = []
+  for (;;) {
+    const { list } = (await client.call('pageEvents', { afterId: ids.at(-1) ?? 0, pageSize: 100 }, { token })).data
+    ids.push(...list.map(({ id }) => id))
+    if (list.length < 100) return ids
   }
 }
 
