@@ -14,7 +14,7 @@ const isLong = process.env.FORECOURT_TEST_LONG !== undefined
  * work; fewer if each service has several processes, and in the long run, whose tests work more than they wait.
  *
  * A file that failed runs once more, alone, only if `test/unsteady.json` lists it with a reason, and if no other failed.
- * That it passes then is noted in the list; twice in ten landings is a failure. The long run has no second attempt.
+ * That it passes then is noted in the list; at two of ten commits is a failure. The long run has no second attempt.
  *
  * Writes the files that failed in the end as JSON to the file that FORECOURT_TEST_FAILED names, if it is set.
  */
@@ -39,7 +39,7 @@ export async function bunTest(options: string[], env: Record<string, string>): P
   console.log(`\nUNSTEADY, passed at the second attempt, as test/unsteady.json now says: ${failed.join(' ')}`)
   const often = noteUnsteady(failed)
   if (often.length === 0) return 0
-  console.log(`Twice in ten landings: ${often.join(' ')}. Correct the test or the service.`)
+  console.log(`At two of the last ten commits: ${often.join(' ')}. Correct the test or the service.`)
   return 1
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 const root = join(import.meta.dirname, '..')
 const listFile = join(root, 'test', 'unsteady.json')
 const mostListed = 5
-const landings = 10
+const lastCommits = 10
 
 /** A test file that may have a second attempt, because its tests depend on the machine's timing. */
 interface Unsteady {
@@ -28,11 +28,11 @@ export function unsteadyFiles(): Unsteady[] {
 
 /**
  * Notes in `test/unsteady.json` that files needed a second attempt at this commit. Returns those that have needed one
- * twice in the last ten landings, which a gate must not accept.
+ * at two of the last ten commits, which a gate must not accept.
  */
 export function noteUnsteady(files: readonly string[]): string[] {
   const list = unsteadyFiles()
-  const recent = lastLandings()
+  const recent = newestCommits()
   const [head] = recent
   for (const one of list)
     if (head !== undefined && files.includes(one.file) && !one.seen.includes(head)) one.seen.push(head)
@@ -44,9 +44,9 @@ const count = (seen: readonly string[], recent: readonly string[]) =>
   seen.filter((commit) => recent.some((one) => one.startsWith(commit))).length
 
 /** The newest commits of the first parent, the newest first; none without a repository. */
-function lastLandings(): string[] {
+function newestCommits(): string[] {
   try {
-    const log = execFileSync('git', ['log', '--first-parent', `-${landings}`, '--format=%h', '--abbrev=12'], {
+    const log = execFileSync('git', ['log', '--first-parent', `-${lastCommits}`, '--format=%h', '--abbrev=12'], {
       cwd: root,
     })
     return log.toString().trim().split('\n')

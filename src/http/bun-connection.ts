@@ -6,7 +6,7 @@ import type { ParsedHead, ParseError, Parser, ParserEvents } from './bun-parser.
 import { BunRequest, type Carrier } from './bun-request.ts'
 import type { Drain } from './drain.ts'
 import { lateHead, longHead, type Malformed, malformed, otherVersion } from './malformed.ts'
-import { type HttpAnswer, isLive, isStreamed, type Live, type Streamed } from './message.ts'
+import { comesInPieces, type HttpAnswer, isLive, type Live, type Streamed } from './message.ts'
 
 export interface Shared {
   drain: Drain
@@ -233,11 +233,11 @@ export class Connection implements ParserEvents, Carrier {
     if (this.isGone || request !== this.current) return
     const { body } = answer
     const hasBody = request.method !== 'HEAD' && answer.status !== 304
-    const isChunked = hasBody && (isStreamed(body) || isLive(body)) && request.version !== '1.0'
+    const isChunked = hasBody && comesInPieces(body) && request.version !== '1.0'
     this.frame(request, answer, isChunked)
     const head = answerHead(answer)
     request.breakOff()
-    if (hasBody && (isStreamed(body) || isLive(body))) {
+    if (hasBody && comesInPieces(body)) {
       this.outbox.sendText(head, head.length)
       answer.cut?.addEventListener('abort', () => this.terminate())
       if (isLive(body)) this.sendLive(request, body, isChunked)
@@ -254,7 +254,7 @@ export class Connection implements ParserEvents, Carrier {
   private frame(request: BunRequest, answer: HttpAnswer, isChunked: boolean): void {
     const { body, headers } = answer
     // Without chunks, the end of the connection is the end of the response.
-    const isOpen = isStreamed(body) || isLive(body)
+    const isOpen = comesInPieces(body)
     const endsWithConnection = isOpen && !isChunked && request.method !== 'HEAD'
     const isLast = this.isDeaf && this.waiting.length === 0 && this.complaint === undefined
     if (!request.isWhole || endsWithConnection || isLast || headers.connection === 'close') request.keepsAlive = false

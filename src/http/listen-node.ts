@@ -7,10 +7,10 @@ import { forwardedScheme, type Listener, splitTarget, trustedScheme, urlOf } fro
 import { lateHead, longHead, type Malformed, malformed } from './malformed.ts'
 import {
   BodyTooLarge,
+  comesInPieces,
   type HttpAnswer,
   type HttpRequest,
   isLive,
-  isStreamed,
   type Live,
   type Streamed,
 } from './message.ts'
@@ -112,12 +112,11 @@ function sendAnswer(incoming: IncomingMessage, outgoing: ServerResponse, answer:
   // A body that was not read would be taken for the head of the next request.
   if (!incoming.complete) headers.connection = 'close'
   // For a 304 this would be the length of a body that is not sent.
-  if (answer.status !== 304 && !isStreamed(body) && !isLive(body))
-    headers['content-length'] = String(Buffer.byteLength(body))
+  if (answer.status !== 304 && !comesInPieces(body)) headers['content-length'] = String(Buffer.byteLength(body))
   if (answer.cookies !== undefined) outgoing.setHeader('set-cookie', answer.cookies)
   outgoing.writeHead(answer.status, headers)
   if (incoming.method === 'HEAD') outgoing.end()
-  else if (isStreamed(body) || isLive(body)) {
+  else if (comesInPieces(body)) {
     answer.cut?.addEventListener('abort', () => cutOff(outgoing))
     streaming.add(outgoing)
     outgoing.once('close', () => streaming.delete(outgoing))

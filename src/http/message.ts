@@ -41,6 +41,11 @@ export function isStreamed(body: HttpAnswer['body']): body is Streamed {
   return typeof body === 'object' && Symbol.asyncIterator in body
 }
 
+/** Whether its length isn't known when it begins. */
+export function comesInPieces(body: HttpAnswer['body']): body is Streamed | Live {
+  return isStreamed(body) || isLive(body)
+}
+
 export function isLive(body: HttpAnswer['body']): body is Live {
   return typeof body === 'object' && 'pull' in body
 }

@@ -214,6 +214,15 @@ describe('of prices', () => {
       true,
       [scheduled, due, [11, 12, { action: 'undo', tag: 'x' }, { code: 0 }], [13, 14, ...read(0, '0')]],
     ],
+    [
+      'an update that gives the site the rule that it has comes behind one that overlaps it',
+      true,
+      [
+        [1, 6, { action: 'updateSite', rule: 0 }, { code: 0, rule: 0 }],
+        [2, 5, { action: 'updateSite', rule: 1 }, { code: 0, rule: 1 }],
+        [7, 8, ...read(0, '0')],
+      ],
+    ],
   ]
   test.each(rows)('%s: %p', (_, isRight, lines) => {
     const model: Model<never, PriceRequest, PriceAnswer> = prices as never

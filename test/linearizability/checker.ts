@@ -145,19 +145,24 @@ class Search<State, Request extends Asked, Answer extends Told> {
   }
 
   /**
-   * Places every exchange that is possible now and changes nothing: placing it later could not be better. Returns
-   * whether all exchanges are then placed.
+   * Places every exchange that is possible now and could change nothing later either: placing it later could not be
+   * better. A write that gives a record what it has already could. Returns whether all exchanges are then placed.
    */
   private settle(start: number, state: Kept<State, Answer>, own: number[]): boolean {
     for (let before = -1; before !== own.length; ) {
       before = own.length
       for (const index of this.candidates(start)) {
-        if (this.after(index, state) !== state) continue
+        if (this.mayChange(index) || this.after(index, state) !== state) continue
         this.placed[index] = true
         own.push(index)
       }
     }
     return this.placed.indexOf(false, start) === -1
+  }
+
+  private mayChange(index: number): boolean {
+    const { request, answer } = this.known[index] as Exchange<Request, Answer>
+    return answer?.code === 0 && answer.isReplayed !== true && !this.model.reads.includes(request.action)
   }
 
   private tryEach(from: number, state: Kept<State, Answer>): boolean {

@@ -61,6 +61,20 @@ export async function newPricedSite(client: Client): Promise<PricedSite> {
   return { ...app, id: site.data.id, rules }
 }
 
+/** What the records of these operations show. */
+interface Told {
+  appId: string
+  id?: number
+  status?: number
+  fastChargeBillRuleId?: number | null
+  fast?: { billingRuleId: number; periods: Period[] } | null
+  periods?: Period[]
+}
+
+interface Period {
+  electricityPrice: string
+}
+
 /** Sites whose prices are changed at once and at moments, and read. */
 export class PricedSites implements Subject<PriceRequest, PriceAnswer> {
   private readonly sites = new Map<string, PricedSite>()
@@ -118,16 +132,15 @@ export class PricedSites implements Subject<PriceRequest, PriceAnswer> {
     return { operation: operations[action], input: { appId, ...input }, token }
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: the record of any operation.
-  shown({ action, tag = '' }: PriceRequest, data: any): Omit<PriceAnswer, 'code'> {
+  shown({ action, tag = '' }: PriceRequest, data: Told): Omit<PriceAnswer, 'code'> {
     const { rules } = this.sites.get(data.appId) as PricedSite
     if (action === 'read') {
-      return { rule: rules.indexOf(data.fast?.billingRuleId), tag: data.fast?.periods[0].electricityPrice }
+      return { rule: rules.indexOf(data.fast?.billingRuleId ?? 0), tag: data.fast?.periods[0]?.electricityPrice }
     }
-    if (action === 'status') return { status: data.status }
-    if (action === 'updateRule') return { tag: data.periods[0].electricityPrice }
-    if (action === 'updateSite') return { rule: rules.indexOf(data.fastChargeBillRuleId) }
-    if (action === 'scheduleTerms' || action === 'scheduleRule') this.ids.set(tag, data.id)
+    if (action === 'status') return { status: data.status ?? 0 }
+    if (action === 'updateRule') return { tag: data.periods?.[0]?.electricityPrice }
+    if (action === 'updateSite') return { rule: rules.indexOf(data.fastChargeBillRuleId ?? 0) }
+    if (action === 'scheduleTerms' || action === 'scheduleRule') this.ids.set(tag, data.id ?? 0)
     return action === 'undo' ? {} : { tag }
   }
 

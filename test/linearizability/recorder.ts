@@ -14,9 +14,8 @@ export interface Subject<Request extends Asked, Answer extends Told> {
     object: string,
     request: Request,
   ): { operation: Operation<TObject, TObject, TSchema>; input: object; token: string }
-  /** What a success shows. */
-  // biome-ignore lint/suspicious/noExplicitAny: the record of any operation.
-  shown(request: Request, data: any): Omit<Answer, 'code' | 'isReplayed'>
+  /** What a success shows; `data` is the record that the request's operation answers with. */
+  shown(request: Request, data: unknown): Omit<Answer, 'code' | 'isReplayed'>
 }
 
 export interface Recording {
