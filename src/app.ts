@@ -16,10 +16,11 @@ import { hashSecret } from './callers/credentials.ts'
 import { RateLimiter } from './callers/rate-limit.ts'
 import type { SessionRules } from './callers/store.ts'
 import type { Config } from './config.ts'
+import type { Context } from './context.ts'
 import type { Database } from './database/database.ts'
 import { laneOpener } from './database/lanes.ts'
 import type { Sql } from './database/open.ts'
-import { poolSizes } from './database/pools.ts'
+import type { Pools } from './database/pools.ts'
 import { Reads } from './database/reads.ts'
 import type { Routine } from './database/routine.ts'
 import { KeyUsage } from './database/usage.ts'
@@ -84,7 +85,6 @@ import { fleetRegistry, KnownFleet } from './service/fleet/gauges.ts'
 import { registerServiceGauges } from './service/gauges.ts'
 import { startRecorder } from './service/overview/recorder.ts'
 import { overviewRoutes } from './service/overview/routes.ts'
-import { countTimeoutMs } from './service/overview/store.ts'
 import { readinessOf } from './service/readiness.ts'
 import { serviceRoutes } from './service/routes.ts'
 import { searchRoutes } from './service/search/routes.ts'
@@ -97,30 +97,6 @@ import { sitePriceRoutes } from './sites/prices/routes.ts'
 import { siteRoutes } from './sites/routes.ts'
 import { limits } from './vocabulary/limits.ts'
 import { refusals, tooManyRequests } from './vocabulary/refusals.ts'
-
-/**
- * Opens a process's pools, one per purpose, so that an exhausted one delays no other work. The start already needs
- * `control` (clients, sessions, probes and operators' changes), so it is passed in.
- */
-export function openPools(database: Database, control: Sql) {
-  return {
-    access: database.open(poolSizes.access, { isByKeys: true }),
-    control,
-    /** Changes by applications, except creates and states. */
-    writes: database.open(poolSizes.writes, { isByKeys: true }),
-    // For the lane of devices. Batches on several connections would wait for each other's locks.
-    devices: database.open(poolSizes.devices, { isWritePath: true }),
-    // For the lane of sites, and for what devices and sites look up.
-    creates: database.open(poolSizes.creates, { isWritePath: true }),
-    states: database.open(poolSizes.states, { isWritePath: true }),
-    tokens: database.open(poolSizes.tokens, { isWritePath: true }),
-    // Also reads the events that streams send.
-    callbacks: database.open(poolSizes.callbacks, { isWritePath: true }),
-    bulk: database.open(poolSizes.bulk, { isWritePath: true }),
-    /** It may be slow, since it blocks no request. */
-    background: database.open(poolSizes.background, { longestStatementMs: countTimeoutMs }),
-  }
-}
 
 function requireAll(handlers: readonly Handler[]): void {
   const handled = new Set(handlers.map((handler) => handler.operation))
@@ -158,7 +134,7 @@ interface AppOptions {
   log: Logger
   secrets: SecretBox
   database: Database
-  pools: ReturnType<typeof openPools>
+  pools: Pools
   schemaVersion: number
   peers: Peers
 }
@@ -199,85 +175,57 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   const throttle = new Throttle()
   const catalogue = new Catalogue(pools.creates)
   const regions = new SavedRegions(pools.control, peers)
-  const { isDistributed } = database
   const openLane = laneOpener(
     metrics,
     // Shorter than the request timeout, so that a create refused for waiting too long is never written.
-    { maxWaiting: config.maxWaitingCreates, maxWaitMs: config.statementTimeoutMs * 0.8, isOneByOne: isDistributed },
+    { maxWaiting: config.maxWaitingCreates, maxWaitMs: config.statementTimeoutMs * 0.8 },
     (size) => throttle.onBatch(size),
   )
-  // Each feature writes through its own pool; reads get a connection with the request.
-  const { control, writes, background, creates, states } = pools
+  const shared = { pools, openLane, config, log, metrics, secrets, callers, rateLimiter, rules, cookies, peers }
+  const through = (sql: Sql): Context => ({ ...shared, sql })
+  const [ofWrites, ofControl, ofBulk] = [through(pools.writes), through(pools.control), through(pools.bulk)]
+  const inBackground = through(pools.background)
   const fleet = new KnownFleet()
-  const readiness = readinessOf({
-    sql: control,
-    background,
-    inFlight,
-    peers,
-    config,
-    schemaVersion,
-    isDistributed,
-    arePricesWritten: () => applier.isCaughtUp,
-  })
-  const surroundings = surroundingsOf({ sql: background, config, isDistributed })
-  const prices = priceKeeper({ sql: writes })
-  const applier = new PriceApplier({ sql: writes, log })
-  const importing = importSteps({ sql: pools.bulk, catalogue, metrics, config })
-  const acting = actSteps({ sql: pools.bulk })
-  const jobs = new JobWorker({ sql: pools.bulk, log, stepsOf: ({ act }) => (act === null ? importing : acting) })
+  const readiness = readinessOf(inBackground, schemaVersion, inFlight, () => applier.isCaughtUp)
+  const surroundings = surroundingsOf(inBackground)
+  const prices = priceKeeper(pools.writes)
+  const applier = new PriceApplier(ofWrites)
+  const importing = importSteps(ofBulk, catalogue)
+  const acting = actSteps(ofBulk)
+  const jobs = new JobWorker(ofBulk, ({ act }) => (act === null ? importing : acting))
   const provider = openProvider(config)
-  const signingIn = { sql: control, callers, rules, secrets, cookies, publicUrl: config.publicUrl }
-  const reader = new LogReader({ sql: pools.callbacks, log })
+  const reader = new LogReader(ofWrites)
   const streams = new Streams(reader, peers)
-  const rowsInLane = isDistributed ? limits.batchRowsInLaneOnCluster : limits.batchRowsInLane
-  const inLane = { openLane, callers, metrics, config, rowsInLane }
   const handlers = [
-    ...tokenRoutes({ sql: control, writer: pools.tokens, openLane, callers, rateLimiter, publicUrl: config.publicUrl }),
-    ...siteRoutes({ sql: writes, writer: creates, log, ...inLane }),
-    ...billingRuleRoutes({ sql: writes, prices }),
+    ...tokenRoutes(ofControl),
+    ...siteRoutes(ofWrites),
+    ...billingRuleRoutes(ofWrites, prices),
     ...sitePriceRoutes(),
-    ...priceChangeRoutes({ prices, onScheduled: () => applier.wake() }),
-    ...thirdPartyConfigRoutes({ sql: writes, secrets, config }),
-    ...deviceRoutes({ sql: writes, writer: pools.devices, catalogue, log, ...inLane }),
-    ...deviceOwnershipRoutes({ sql: writes, writer: creates, log, ...inLane }),
-    ...placementRoutes({ sql: writes, log, ...inLane }),
-    ...deviceStateRoutes({ sql: writes, writer: states, log, ...inLane }),
+    ...priceChangeRoutes(prices, () => applier.wake()),
+    ...thirdPartyConfigRoutes(ofWrites),
+    ...deviceRoutes(ofWrites, catalogue),
+    ...deviceOwnershipRoutes(ofWrites),
+    ...placementRoutes(ofWrites),
+    ...deviceStateRoutes(ofWrites),
     ...eventRoutes(),
-    ...streamRoutes({ streams }),
-    ...deliveryRoutes({ sql: writes, peers, client, secrets, metrics, config }),
+    ...streamRoutes(streams),
+    ...deliveryRoutes(ofWrites, client),
     ...refusalRoutes(),
-    ...bulkRoutes({ sql: pools.bulk, config, onSubmitted: () => jobs.wake() }),
-    ...actRoutes({ sql: pools.bulk, config, onSubmitted: () => jobs.wake() }),
-    ...regionRoutes({ sql: control, regions }),
-    ...applicationRoutes({ sql: control, callers, secrets, config }),
-    ...deviceModelRoutes({ sql: control, catalogue }),
-    ...deviceInventoryRoutes({ sql: control, catalogue }),
-    ...operatorRoutes({ ...signingIn, passwords: config.passwords }),
-    ...sessionRoutes({ ...signingIn, provider, metrics, config }),
-    ...signOnRoutes({
-      ...signingIn,
-      provider,
-      metrics,
-      config,
-      log,
-      lines,
-      authenticate: (head) => access.authenticate(head),
-    }),
-    ...secondFactorRoutes(signingIn),
-    ...viewRoutes({ sql: control }),
+    ...bulkRoutes(ofBulk, () => jobs.wake()),
+    ...actRoutes(ofBulk, () => jobs.wake()),
+    ...regionRoutes(ofControl, regions),
+    ...applicationRoutes(ofControl),
+    ...deviceModelRoutes(ofControl, catalogue),
+    ...deviceInventoryRoutes(ofControl, catalogue),
+    ...operatorRoutes(ofControl),
+    ...sessionRoutes(ofControl, provider),
+    ...signOnRoutes(ofControl, provider, lines, (head) => access.authenticate(head)),
+    ...secondFactorRoutes(ofControl),
+    ...viewRoutes(ofControl),
     ...searchRoutes(),
-    ...overviewRoutes({ sql: background, log, config, surroundings }),
-    ...serviceDetailRoutes({ sql: background, config, readiness, peers, surroundings, isDistributed }),
-    ...serviceRoutes({
-      sql: control,
-      metrics,
-      fleet: fleetRegistry(fleet),
-      readiness,
-      peers,
-      config,
-      describeApi: () => openApiDocument(api),
-      isDistributed,
-    }),
+    ...overviewRoutes(inBackground, surroundings),
+    ...serviceDetailRoutes(inBackground, readiness, surroundings),
+    ...serviceRoutes(ofControl, readiness, fleetRegistry(fleet), () => openApiDocument(api)),
   ]
   requireAll(handlers)
   const refusalRecorder = new RefusalRecorder(pools.background, log)
@@ -285,7 +233,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     metrics.expect(operation.id, [0, ...[...refusalsOf(operation)].map((name) => refusals[name].code)])
   }
   const reads = new Reads(database, company)
-  const keyUsage = new KeyUsage(background)
+  const keyUsage = new KeyUsage(pools.background)
   const handler = serve(handlers, {
     reads,
     noteRefusal: (refused) => refusalRecorder.note(refused),
@@ -310,13 +258,8 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     largeBodies: new Turns({ ofOne: limits.largeBodiesOfOne, full: tooManyRequests }),
   })
   const metricTimeoutMs = Math.min(1000, config.statementTimeoutMs / 2)
-  registerServiceGauges({
-    metrics,
+  registerServiceGauges(inBackground, {
     readiness,
-    peers,
-    config,
-    pools,
-    isDistributed,
     fleetCountedAt: () => fleet.countedAt,
     readsWaiting: () => reads.waiting,
     inFlight,
@@ -337,11 +280,11 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     log,
   })
   worker.start()
-  const upkeep = startUpkeep(pools.background, log, { ...config, isDistributed }, routines)
+  const upkeep = startUpkeep(pools.background, log, config, routines)
   jobs.start()
   const recorder = startRecorder(pools.background, log, metrics)
-  const fleetCounter = startFleetCounter(background, log, fleet)
-  const presence = startPresence({ sql: background, log, config })
+  const fleetCounter = startFleetCounter(pools.background, log, fleet)
+  const presence = startPresence(inBackground)
   return {
     handler: withConsole(handler, config),
     startRegions: () => regions.start(),

@@ -49,13 +49,7 @@ test.if(isLong && hasOldestPostgres)(
     const meter = await Meter.open(sql)
     const rests: Rests = new Map()
     const upkeep = () =>
-      runUpkeep(
-        sql,
-        pino({ enabled: false }),
-        { deliveryDays: 30, eventDays: 400, refusalDays: 7, isDistributed: false },
-        [],
-        rests,
-      )
+      runUpkeep(sql, pino({ enabled: false }), { deliveryDays: 30, eventDays: 400, refusalDays: 7 }, [], rests)
     const look = async () => {
       // The first round examines every application; no later round does so within the hour.
       await upkeep()

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import type { Static } from 'typebox'
-import type { CallerCache } from '../callers/cache.ts'
 import { keyOwnerOf } from '../callers/caller.ts'
 import { hashSecret, newSecret } from '../callers/credentials.ts'
 import { applicationOf, visibleApplications } from '../callers/permissions.ts'
-import type { Config } from '../config.ts'
+import type { Context } from '../context.ts'
 import { once } from '../database/idempotency.ts'
-import type { Sql, Statements } from '../database/open.ts'
+import type { Statements } from '../database/open.ts'
 import { insertEvent, insertPlatformEvent } from '../events/store.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, type OperationRequest, read } from '../http/handler.ts'
@@ -16,16 +15,10 @@ import { writeAlone } from '../writes/alone.ts'
 import type { ApplicationRecord } from './contract.ts'
 import * as contract from './contract.ts'
 import * as store from './store.ts'
-import { type ConfigParts, configFaults, saveConfig, shownTo } from './third-party-config/save.ts'
+import { configFaults, saveConfig, shownTo } from './third-party-config/save.ts'
 
-interface Parts extends ConfigParts {
-  sql: Sql
-  callers: CallerCache
-  config: Pick<Config, 'privateCallbacks' | 'timeZone' | 'presenceSeconds' | 'inventoryPolicy' | 'coordinates'>
-}
-
-export function applicationRoutes(parts: Parts): Handler[] {
-  const { sql, callers, config } = parts
+export function applicationRoutes(context: Context): Handler[] {
+  const { sql, callers, config } = context
   const { timeZone, presenceSeconds, inventoryPolicy, coordinates: coordinateSystem } = config
   const service = { timeZone, presenceSeconds, inventoryPolicy, coordinateSystem }
   const show = (application: store.Application) => store.showApplication(application)
@@ -69,7 +62,7 @@ export function applicationRoutes(parts: Parts): Handler[] {
     await logEvent(tx, 'application.created', actor, show(application))
     const thirdParty = given(body.thirdPartyConfig)
     const { appId } = application
-    const saved = thirdParty === null ? null : await saveConfig(parts, tx, { ...thirdParty, appId }, actor)
+    const saved = thirdParty === null ? null : await saveConfig(context, tx, { ...thirdParty, appId }, actor)
     return { ...show(application), appSecret, thirdPartyConfig: saved?.record ?? null }
   }
 
@@ -81,7 +74,7 @@ export function applicationRoutes(parts: Parts): Handler[] {
           once(tx, idempotency, keyOwnerOf(caller), () => create(tx, body, newSecret(), actor)),
         )
         const { appSecret, thirdPartyConfig, ...record } = made
-        const shown = thirdPartyConfig && shownTo(caller, parts, thirdPartyConfig)
+        const shown = thirdPartyConfig && shownTo(caller, context, thirdPartyConfig)
         return tagged({ ...made, thirdPartyConfig: shown }, etagOf(record))
       },
       { check: (body) => configFaults(given(body.thirdPartyConfig) ?? {}, config, 'thirdPartyConfig.') },

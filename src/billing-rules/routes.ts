@@ -1,5 +1,6 @@
 import { applicationOf, requireApplicationOf } from '../callers/permissions.ts'
-import type { Sql, Statements } from '../database/open.ts'
+import type { Context } from '../context.ts'
+import type { Statements } from '../database/open.ts'
 import { insertEvent } from '../events/store.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, read } from '../http/handler.ts'
@@ -30,14 +31,7 @@ interface RulePrices {
   cancelOfRule(tx: Statements, appId: string, ruleId: number, actor: string): Promise<Date>
 }
 
-interface Parts {
-  sql: Sql
-  prices: RulePrices
-}
-
-export function billingRuleRoutes(parts: Parts): Handler[] {
-  const { sql, prices } = parts
-
+export function billingRuleRoutes({ sql }: Context, prices: RulePrices): Handler[] {
   return [
     handle(
       saveBillingRule,

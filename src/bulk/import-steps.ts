@@ -1,5 +1,6 @@
-import type { Sql } from '../database/open.ts'
+import type { Context } from '../context.ts'
 import { transaction } from '../database/transaction.ts'
+import type { Catalogue } from '../devices/models/catalogue.ts'
 import { insertPlatformEvent } from '../events/store.ts'
 import { JsonFault, parseJson } from '../http/json.ts'
 import { validator } from '../http/validate.ts'
@@ -19,16 +20,11 @@ import {
   decideInventory,
   deviceWriter,
   type RowOutcome,
-  type RowParts,
   siteWriter,
   type Writer,
 } from './row-writers.ts'
 import { cellReader, type KeptRow, memberReader, requireOwn } from './rules.ts'
 import { type ImportJob, importOf, imports, readPiece, type StoredPiece } from './store.ts'
-
-interface Parts extends RowParts {
-  sql: Sql
-}
 
 interface ReadRow {
   line: number
@@ -49,18 +45,23 @@ type Composer = (rows: unknown[]) => Promise<DecideRows>
 
 type DecideKind = (rows: never[], writer: Writer) => Promise<DecideRows>
 
-function rowDeciders(parts: Parts): Record<Exclude<ImportKind, 'inventory'>, Record<ImportMode, DecideKind>> {
-  const createSites = siteWriter(parts)
+type Needed = Pick<Context, 'sql' | 'config' | 'metrics'>
+
+function rowDeciders(
+  context: Needed,
+  catalogue: Catalogue,
+): Record<Exclude<ImportKind, 'inventory'>, Record<ImportMode, DecideKind>> {
+  const createSites = siteWriter(context)
   return {
-    devices: { create: deviceWriter(parts), upsert: deviceUpserter(parts) },
+    devices: { create: deviceWriter(context, catalogue), upsert: deviceUpserter(context, catalogue) },
     placements: placementDeciders(),
     sites: { create: createSites, upsert: siteUpserter(createSites) },
   }
 }
 
-export function importSteps(parts: Parts): Steps {
-  const { sql } = parts
-  const deciders = rowDeciders(parts)
+export function importSteps(context: Needed, catalogue: Catalogue): Steps {
+  const { sql } = context
+  const deciders = rowDeciders(context, catalogue)
   const memories = new WeakMap<Job, Memory>()
 
   async function memoryOf(job: Job): Promise<Memory> {
@@ -101,7 +102,7 @@ export function importSteps(parts: Parts): Steps {
     })
     job.lastEventIds = lastEventIds
     job.unanalyzed += rows.length
-    if (job.kind === 'inventory' && !job.isDryRun) parts.catalogue.forget()
+    if (job.kind === 'inventory' && !job.isDryRun) catalogue.forget()
     return refused
   }
 

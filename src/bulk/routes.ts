@@ -2,6 +2,7 @@ import { readBillingRulePage } from '../billing-rules/pages.ts'
 import { actorOf, type Caller, keyOwnerOf } from '../callers/caller.ts'
 import { requireApplicationOf, requireApplicationsOf } from '../callers/permissions.ts'
 import type { Config } from '../config.ts'
+import type { Context } from '../context.ts'
 import { findReplay, hasAnswer, once, type RequestKey } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
 import { deliveryPages } from '../deliveries/pages.ts'
@@ -49,12 +50,6 @@ import { roomFor } from './room.ts'
 import { columnsOf, leftOutColumns } from './rules.ts'
 import * as store from './store.ts'
 
-interface Parts {
-  sql: Sql
-  config: Pick<Config, 'callbacks' | 'coordinates' | 'databaseUrl' | 'dataDir' | 'fileBytes'>
-  onSubmitted(): void
-}
-
 /** A lease outlasts a few failed renewals. */
 const renewEveryMs = 5_000
 /** The room is checked again after this many pieces, some megabytes. */
@@ -62,9 +57,8 @@ const piecesOfRoom = 16
 /** Other requests get a turn after this many rows. */
 const writtenAtOnce = 50
 
-export function bulkRoutes(parts: Parts): Handler[] {
-  const { sql, config, onSubmitted } = parts
-  const readPage = exportReader(parts)
+export function bulkRoutes({ sql, config }: Context, onSubmitted: () => void): Handler[] {
+  const readPage = exportReader(config)
   const requireRoom = roomFor(sql, config)
 
   return [
@@ -246,8 +240,8 @@ interface ExportPage {
 type ExportReader<Query> = (sql: Sql, caller: Caller, query: Query, language: keyof Reason) => Promise<ExportPage>
 
 /** Returns each kind's reader: that of its list operation, except for devices. */
-function exportReader(parts: Parts) {
-  const deliveries = deliveryPages(parts)
+function exportReader(config: Config) {
+  const deliveries = deliveryPages(config)
   const readers: Record<ExportKind, ExportReader<never>> = {
     sites: readSitePage,
     devices: readExportedDevicePage,

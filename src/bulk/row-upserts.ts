@@ -1,6 +1,7 @@
-import type { Sql } from '../database/open.ts'
+import type { Context } from '../context.ts'
 import { DeviceBatchRow, type DeviceUpdate } from '../devices/contract.ts'
 import { deviceBatches } from '../devices/lane.ts'
+import type { Catalogue } from '../devices/models/catalogue.ts'
 import type { PlacementBatchRow, PlacementUpsertRow } from '../devices/placement/contract.ts'
 import { placing, replacing } from '../devices/placement/rules.ts'
 import { placementChanges } from '../devices/placement/writes.ts'
@@ -17,7 +18,6 @@ import {
   type DecideRows,
   type DeviceRow,
   type RowOutcome,
-  type RowParts,
   rowOutcome,
   type SiteRow,
   type siteWriter,
@@ -43,14 +43,14 @@ const readNewDevice = reader(validator(DeviceBatchRow, 'row', undefined))
 const readNewSite = reader(validator(SiteBatchRow, 'row', undefined))
 
 /** Decides device rows: updates known serials, creates new ones. */
-export function deviceUpserter(parts: RowParts & { sql: Sql }) {
-  const compose = deviceBatches(parts)
+export function deviceUpserter(context: Pick<Context, 'sql' | 'config' | 'metrics'>, catalogue: Catalogue) {
+  const compose = deviceBatches(context, catalogue)
   return async (rows: readonly DeviceUpdate[], writer: Writer): Promise<DecideRows> => {
     const { appId, actor, isDryRun } = writer
     const serials = new Set(rows.map(({ deviceNo }) => deviceNo))
     // Before the lock, so that only new devices are composed. If a device is created or removed in between, all is
     // retried.
-    const holders = await findHolders(parts.sql, [...serials])
+    const holders = await findHolders(context.sql, [...serials])
     const { news, faults } = newDevices(rows, (serial) => holders.get(serial) === appId)
     const bodies = [...news.values()].map(({ row }) => ({ body: { ...row, appId }, actor, idempotency: undefined }))
     const batch = await compose(bodies)

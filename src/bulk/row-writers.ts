@@ -1,5 +1,5 @@
 import type { Caller } from '../callers/caller.ts'
-import type { Config } from '../config.ts'
+import type { Context } from '../context.ts'
 import type { Statements } from '../database/open.ts'
 import { type DeviceRegistration, defaultCityCode, defaultProvinceCode } from '../devices/contract.ts'
 import { findInventory, unknownModelNames, upsertInventory } from '../devices/inventory/store.ts'
@@ -8,7 +8,6 @@ import type { Catalogue } from '../devices/models/catalogue.ts'
 import { holdCatalogue } from '../devices/models/store.ts'
 import type { RegistrationOutcome as Outcome } from '../devices/routine.ts'
 import { findDevices } from '../devices/store.ts'
-import type { Metrics } from '../runtime/metrics.ts'
 import type { SiteRegistration } from '../sites/contract.ts'
 import { readSite, type Site } from '../sites/rules.ts'
 import { findEqualSites } from '../sites/store.ts'
@@ -32,12 +31,6 @@ export interface Writer {
 /** Decides rows under the application's lock; one result per row, in order. */
 export type DecideRows = (tx: Statements) => Promise<RowOutcome[]>
 
-export interface RowParts {
-  catalogue: Catalogue
-  metrics: Metrics
-  config: Pick<Config, 'inventoryPolicy'>
-}
-
 /** A portion checks access once, for all its rows. */
 const accessWasChecked: readonly Caller[] = []
 
@@ -50,8 +43,8 @@ export function contentOf(row: DeviceRow): string {
   return JSON.stringify([deviceName, given(tag), ...codes, given(detailAddress), coordinates])
 }
 
-export function deviceWriter(parts: RowParts) {
-  const compose = deviceBatches(parts)
+export function deviceWriter(context: Pick<Context, 'config' | 'metrics'>, catalogue: Catalogue) {
+  const compose = deviceBatches(context, catalogue)
   return async (rows: readonly DeviceRow[], { appId, actor, isDryRun }: Writer): Promise<DecideRows> => {
     const firsts = firstOf(rows, ({ deviceNo }) => deviceNo)
     const news = [...firsts.values()].map((row) => ({ body: { ...row, appId }, actor, idempotency: undefined }))
@@ -102,7 +95,7 @@ function sameOrRefused(row: DeviceRow, there: string): RowOutcome {
 export type SiteRow = Omit<SiteRegistration, 'appId'>
 
 /** Decides site rows. Rows with the same content become one site. */
-export function siteWriter({ metrics }: RowParts) {
+export function siteWriter({ metrics }: Pick<Context, 'metrics'>) {
   return async (rows: readonly SiteRow[], { appId, actor, isDryRun }: Writer): Promise<DecideRows> => {
     const bodies = rows.map((row) => ({ ...row, appId }))
     const sites = bodies.map(readSite)

@@ -77,10 +77,9 @@ async function lookAtAll(config: Config, target: Target, sql: Sql): Promise<Find
   found.push(schema)
   // Without the schema there is nothing more to check.
   if (schema.status !== 'ok') return found
-  const isDistributed = await findDistributed(sql)
-  const nodes = isDistributed ? await lookAtNodes(sql, config) : []
+  const nodes = (await findDistributed(sql)) ? await lookAtNodes(sql, config) : []
   found.push(...nodes)
-  found.push(lookAtDisk(config, await readDatabaseSize(sql, isDistributed)))
+  found.push(lookAtDisk(config, await readDatabaseSize(sql)))
   found.push(lookAtBackups(await findLastBackups(sql), config))
   // The rest lies on all nodes.
   if (nodes.some(({ status }) => status === 'fail')) return found

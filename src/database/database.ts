@@ -28,7 +28,6 @@ async function patience(signal: AbortSignal): Promise<never> {
 }
 
 export class Database {
-  readonly isDistributed: boolean
   private readonly target: Target
   private readonly statementTimeoutMs: number
   private readonly silence = new SilenceWatch()
@@ -36,10 +35,8 @@ export class Database {
   private readonly pools: Sql[] = []
   private readonly askers = new Map<Address, Sql>()
 
-  /** `isDistributed` says that the tables are spread over the nodes of a Citus cluster. */
-  constructor(target: Target, statementTimeoutMs: number, isDistributed = false) {
+  constructor(target: Target, statementTimeoutMs: number) {
     this.target = target
-    this.isDistributed = isDistributed
     this.statementTimeoutMs = statementTimeoutMs
     const addresses = addressesOf(target)
     if (addresses.length > 1) {
@@ -58,12 +55,11 @@ export class Database {
 
   /** Opens a pool. The first statement makes the first connection. */
   open(connections: number, { longestStatementMs, ...options }: PoolOptions = {}): Sql {
-    const { target, statementTimeoutMs, isDistributed, hosts } = this
+    const { target, statementTimeoutMs, hosts } = this
     const sql = openDatabase({
       target,
       connections,
       statementTimeoutMs,
-      isDistributed,
       ...options,
       ...(hosts === undefined ? {} : { socket: () => hosts.connect(), doubt: () => hosts.doubt() }),
     })

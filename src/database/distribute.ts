@@ -1,4 +1,5 @@
 import { UserError } from '../runtime/user-error.ts'
+import { setDistributed } from './cluster.ts'
 import { findAway, findTooFewConnections, readCluster } from './nodes.ts'
 import { answerSettings, oneProcessorSettings, type Sql, type Statements } from './open.ts'
 import { transaction } from './transaction.ts'
@@ -74,9 +75,12 @@ export const localTables = [
   'used_ticket',
 ]
 
+/** Finds whether the tables are spread over the nodes of a Citus cluster, and notes it for the process. */
 export async function findDistributed(sql: Statements): Promise<boolean> {
-  if (!(await hasCitus(sql))) return false
-  const [row] = await sql`select 1 from pg_dist_partition where logicalrelid = to_regclass('event')`
+  const [row] = (await hasCitus(sql))
+    ? await sql`select 1 from pg_dist_partition where logicalrelid = to_regclass('event')`
+    : []
+  setDistributed(row !== undefined)
   return row !== undefined
 }
 

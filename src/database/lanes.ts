@@ -1,4 +1,6 @@
 import type { Metrics } from '../runtime/metrics.ts'
+import { limits } from '../vocabulary/limits.ts'
+import { isDistributed } from './cluster.ts'
 import { GroupCommit, type GroupCommitOptions } from './group-commit.ts'
 import type { Pending } from './pending.ts'
 
@@ -12,17 +14,13 @@ export interface LaneItem {
   pending: Pending
 }
 
-interface LaneLimits {
-  maxWaiting: number
-  maxWaitMs: number
-  /** Set on a cluster, where two batches would wait for each other's locks on the same rows. Overrides `atOnce`. */
-  isOneByOne: boolean
-}
+/** How many rows of one batch request are in a lane at once; single requests wait beside them. */
+export const rowsInLane = (): number => (isDistributed() ? limits.batchRowsInLaneOnCluster : limits.batchRowsInLane)
 
 /** Returns the function that opens a lane with the common settings and gauges. */
 export function laneOpener(
   metrics: Metrics,
-  { isOneByOne, ...limits }: LaneLimits,
+  waits: { maxWaiting: number; maxWaitMs: number },
   onBatch: (size: number) => void,
 ): OpenLane {
   const lanes = new Map<string, Pick<GroupCommit<never, never>, 'queueLength' | 'queueAgeMs'>>()
@@ -46,10 +44,11 @@ export function laneOpener(
   )
   return (name, work) => {
     const lane = new GroupCommit({
-      ...limits,
+      ...waits,
       ...work,
       pendingOf: ({ pending }) => pending,
-      ...(isOneByOne && { atOnce: 1 }),
+      // On a cluster, two batches would wait for each other's locks on the same rows.
+      ...(isDistributed() && { atOnce: 1 }),
       maxBatch: 512,
       onBatch(size) {
         metrics.observeBatch(name, size)

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { hostname } from 'node:os'
 import postgres from 'postgres'
+import { isDistributed } from './cluster.ts'
 import type { Address } from './hosts.ts'
 import { readTls } from './tls.ts'
 import { type DatabasePlace, isSocket, readDatabaseUrl, writeAddress } from './url.ts'
@@ -25,8 +26,6 @@ export interface OpenOptions {
    */
   isWritePath?: boolean
   isPlannedEachTime?: boolean
-  /** Set for a Citus cluster, which must see a statement's values to find its node. */
-  isDistributed?: boolean
   /** Connects to this host only. */
   address?: Address
   /** Finds the host and opens the connection. */
@@ -113,7 +112,8 @@ export function openDatabase(options: OpenOptions): Sql {
       ...(options.isByKeys ? { plan_cache_mode: 'force_custom_plan', ...byKeySettings } : {}),
       ...(options.isWritePath ? writePathSettings : {}),
       ...(options.isPlannedEachTime ? { plan_cache_mode: 'force_custom_plan' } : {}),
-      ...(options.isDistributed ? { plan_cache_mode: 'auto' } : {}),
+      // A cluster must see a statement's values to find its node.
+      ...(isDistributed() ? { plan_cache_mode: 'auto' } : {}),
     } as Record<string, string | number>,
   }
   const { target, address, socket, doubt } = options

@@ -10,12 +10,8 @@ import { deliveryTypes, pageDeliveries } from './contract.ts'
 import { askedStatuses } from './rules.ts'
 import { pageOfDeliveries } from './store.ts'
 
-interface Parts {
-  config: Pick<Config, 'callbacks'>
-}
-
 /** The function returns a page, and the applications that it covers. */
-export function deliveryPages({ config }: Parts) {
+export function deliveryPages({ callbacks }: Pick<Config, 'callbacks'>) {
   return async (
     sql: Sql,
     caller: Caller,
@@ -25,6 +21,6 @@ export function deliveryPages({ config }: Parts) {
     const { type, eventId, time } = readFilters(pageDeliveries.query, query)
     const types = readTypes(type, deliveryTypes)
     const filter = { ...query, appIds, statuses: askedStatuses(query), types, eventId, time }
-    return { appIds, page: await pageOfDeliveries(sql, filter, config.callbacks === 'paused') }
+    return { appIds, page: await pageOfDeliveries(sql, filter, callbacks === 'paused') }
   }
 }

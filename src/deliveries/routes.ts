@@ -1,14 +1,10 @@
 import { requireApplicationOf } from '../callers/permissions.ts'
-import type { Config } from '../config.ts'
+import type { Context } from '../context.ts'
 import { drawEventIds, lowestEventId } from '../database/application-lock.ts'
 import { findReplay, once, type RequestKey } from '../database/idempotency.ts'
-import type { Sql } from '../database/open.ts'
 import type { Pending } from '../database/pending.ts'
 import { idAfterEventsBefore, insertPlatformEvent } from '../events/store.ts'
 import { type Handler, handle, handleOutOfTurn, read } from '../http/handler.ts'
-import type { Metrics } from '../runtime/metrics.ts'
-import type { Peers } from '../runtime/peer-processes.ts'
-import type { SecretBox } from '../secrets/box.ts'
 import { limits } from '../vocabulary/limits.ts'
 import { readTimeRange } from '../vocabulary/moments.ts'
 import { invalidRequest, Refusal, unavailable } from '../vocabulary/refusals.ts'
@@ -38,19 +34,10 @@ const testData = JSON.stringify({ message: 'This is a test of your callback.' })
 const tooSoon = (waitMs: number) =>
   new Refusal('tooManyRequests', { headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) } })
 
-interface Parts {
-  sql: Sql
-  peers: Peers
-  client: CallbackClient
-  secrets: SecretBox
-  metrics: Metrics
-  config: Pick<Config, 'callbacks' | 'callbackRetryScale' | 'deliveryDays' | 'privateCallbacks'>
-}
-
-export function deliveryRoutes(parts: Parts): Handler[] {
-  const { sql, peers, client, secrets, metrics, config } = parts
+export function deliveryRoutes(context: Context, client: CallbackClient): Handler[] {
+  const { sql, peers, secrets, metrics, config } = context
   const isPaused = config.callbacks === 'paused'
-  const readPage = deliveryPages(parts)
+  const readPage = deliveryPages(config)
 
   /** One test and one replay of an application at a time, because each may take long. Throws 10007 for a second one. */
   async function runAlone<Answer>(what: 'test' | 'replay', appId: string, run: () => Promise<Answer>): Promise<Answer> {

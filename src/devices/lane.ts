@@ -1,12 +1,9 @@
-import type { CallerCache } from '../callers/cache.ts'
 import type { Caller } from '../callers/caller.ts'
 import { submitter } from '../callers/submitter.ts'
-import type { Config } from '../config.ts'
+import type { Context } from '../context.ts'
 import type { RequestKey } from '../database/idempotency.ts'
-import type { OpenLane } from '../database/lanes.ts'
-import type { Sql, Statements } from '../database/open.ts'
+import type { Statements } from '../database/open.ts'
 import type { Pending } from '../database/pending.ts'
-import type { Metrics } from '../runtime/metrics.ts'
 import type { DeviceRegistration } from './contract.ts'
 import type { Catalogue, SerialLookup } from './models/catalogue.ts'
 import { type DeviceInsert, type RegistrationOutcome, registerDevices, type WrittenDevice } from './routine.ts'
@@ -23,19 +20,6 @@ interface Submission extends NewDevice {
   pending: Pending
 }
 
-export interface BatchParts {
-  catalogue: Catalogue
-  metrics: Metrics
-  config: Pick<Config, 'inventoryPolicy'>
-}
-
-export interface RegistrationParts extends BatchParts {
-  /** Its single connection runs the lane's batches back to back. */
-  writer: Sql
-  openLane: OpenLane
-  callers: CallerCache
-}
-
 export interface DeviceBatch {
   devices: DeviceInsert[]
   /**
@@ -46,8 +30,10 @@ export interface DeviceBatch {
 }
 
 /** Returns a function that composes a batch of devices with distinct serials. */
-export function deviceBatches(parts: BatchParts): (registrations: readonly NewDevice[]) => Promise<DeviceBatch> {
-  const { config, catalogue, metrics } = parts
+export function deviceBatches(
+  { config, metrics }: Pick<Context, 'config' | 'metrics'>,
+  catalogue: Catalogue,
+): (registrations: readonly NewDevice[]) => Promise<DeviceBatch> {
   const isInventoryRequired = config.inventoryPolicy === 'required'
   return async (registrations) => {
     const lookup = await catalogue.lookUp(registrations.map(({ body }) => body.deviceNo))
@@ -68,9 +54,12 @@ export function deviceBatches(parts: BatchParts): (registrations: readonly NewDe
 }
 
 /** Opens the lane that creates devices. Returns its submit function. */
-export function registrationLane(parts: RegistrationParts): (submission: Submission) => Promise<WrittenDevice> {
-  const { callers, writer, openLane } = parts
-  const compose = deviceBatches(parts)
+export function registrationLane(
+  context: Context,
+  catalogue: Catalogue,
+): (submission: Submission) => Promise<WrittenDevice> {
+  const { callers, pools, openLane } = context
+  const compose = deviceBatches(context, catalogue)
 
   const lane = openLane<Submission, RegistrationOutcome>('devices', {
     atOnce: 2,
@@ -79,8 +68,9 @@ export function registrationLane(parts: RegistrationParts): (submission: Submiss
       idempotency === undefined ? [body.deviceNo] : [body.deviceNo, `${body.appId} ${idempotency.key}`],
     write: async (submissions) => {
       const batch = await compose(submissions)
+      // Its single connection runs the lane's batches back to back.
       return batch.write(
-        writer,
+        pools.devices,
         submissions.map(({ caller }) => caller),
       )
     },

@@ -1,7 +1,7 @@
 import { requireActingFor, requireApplicationOf, requireApplicationsOf } from '../callers/permissions.ts'
-import type { Sql } from '../database/open.ts'
+import type { Context } from '../context.ts'
 import { JsonText } from '../http/answer.ts'
-import { type BatchParts, runBatch } from '../http/batch.ts'
+import { runBatch } from '../http/batch.ts'
 import { tagged } from '../http/etag.ts'
 import { type Handler, handleOutOfTurn, read } from '../http/handler.ts'
 import { validator } from '../http/validate.ts'
@@ -16,23 +16,20 @@ import {
   updateDevice,
   updateDevices,
 } from './contract.ts'
-import { type RegistrationParts, registrationLane } from './lane.ts'
+import { registrationLane } from './lane.ts'
+import type { Catalogue } from './models/catalogue.ts'
 import { readDevicePage } from './pages.ts'
 import { deviceTag, membersOf, showDevice } from './rules.ts'
 import { requireDeviceOf } from './store.ts'
 import { deviceUpdates } from './writes.ts'
 
-interface Parts extends RegistrationParts, BatchParts {
-  sql: Sql
-}
-
 const readRow = validator(DeviceBatchRow, 'device', undefined)
 const readUpdate = validator(DeviceUpdateRow, 'device', undefined)
 
-export function deviceRoutes(parts: Parts): Handler[] {
-  const { sql } = parts
-  const register = registrationLane(parts)
-  const update = writeLane(parts, { name: 'deviceChanges' }, deviceUpdates)
+export function deviceRoutes(context: Context, catalogue: Catalogue): Handler[] {
+  const { sql } = context
+  const register = registrationLane(context, catalogue)
+  const update = writeLane(context, { name: 'deviceChanges' }, deviceUpdates)
 
   return [
     handleOutOfTurn(createDevice, async ({ caller, body, idempotency, pending }) => {
@@ -43,7 +40,7 @@ export function deviceRoutes(parts: Parts): Handler[] {
 
     handleOutOfTurn(createDevices, async ({ caller, actor, body, ...request }) => {
       const appId = await requireApplicationOf(sql, caller, body.appId)
-      return runBatch(parts, request, {
+      return runBatch(context, request, {
         owner: appId,
         rows: body.devices,
         name: 'deviceNo',
@@ -63,7 +60,7 @@ export function deviceRoutes(parts: Parts): Handler[] {
     handleOutOfTurn(updateDevices, async ({ caller, actor, body, ...request }) => {
       const appId = await requireApplicationOf(sql, caller, body.appId)
       const change = { caller, actor, appId, ifMatch: null, pending: request.pending }
-      return runBatch(parts, request, {
+      return runBatch(context, request, {
         owner: appId,
         rows: body.devices,
         name: 'deviceNo',

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
+import type { Context } from '../context.ts'
 import { claimKey, type RequestKey, releaseKey, settleKey } from '../database/idempotency.ts'
-import type { Statements } from '../database/open.ts'
+import { rowsInLane } from '../database/lanes.ts'
 import { yielder } from '../runtime/event-loop.ts'
 import { Turns } from '../runtime/turns.ts'
 import { limits } from '../vocabulary/limits.ts'
@@ -25,17 +26,6 @@ type BatchRequest = Pick<OperationRequest, 'idempotency' | 'header' | 'noteRefus
 /** The lanes' queues stay short, and more portions would not be faster. */
 const portions = new Turns({ ofOne: limits.batchPortionsOfOne, full: unavailable })
 
-export interface BatchParts {
-  log: Logger
-  /** How many rows of one batch are in a lane at once; single requests wait beside them. */
-  rowsInLane: number
-}
-
-interface Parts extends BatchParts {
-  /** For the keys of whole batches. */
-  sql: Statements
-}
-
 interface RowOutcome {
   text: string
   refused?: RefusalName
@@ -54,10 +44,14 @@ const isUndecided = (outcome: RowOutcome) => isUnknown(outcome) || losses.has(ou
  * the other rows are refused. Throws 10008, 50003 if there is no room for the first rows, 10002 and 10005 if the caller
  * lost its access before them: then the key is free again.
  */
-export async function runBatch<Row>(parts: Parts, request: BatchRequest, batch: Batch<Row>): Promise<JsonText> {
-  const { sql } = parts
+export async function runBatch<Row>(
+  context: Pick<Context, 'sql' | 'log'>,
+  request: BatchRequest,
+  batch: Batch<Row>,
+): Promise<JsonText> {
+  const { sql, log } = context
   const { idempotency } = request
-  if (idempotency === undefined) return new JsonText(answerOf(await writeRows(parts, request, batch)))
+  if (idempotency === undefined) return new JsonText(answerOf(await writeRows(log, request, batch)))
   const keyed = { owner: batch.owner, ...idempotency }
   const claim = await claimKey(sql, keyed)
   if ('answer' in claim) {
@@ -65,7 +59,7 @@ export async function runBatch<Row>(parts: Parts, request: BatchRequest, batch: 
     return new JsonText(claim.answer)
   }
   idempotency.attempt = claim
-  const outcomes = await writeRows(parts, request, batch).catch(async (error) => {
+  const outcomes = await writeRows(log, request, batch).catch(async (error) => {
     if (error instanceof Refusal && losses.has(error.refusal)) await releaseKey(sql, keyed, claim)
     throw error
   })
@@ -85,7 +79,7 @@ function answerOf(outcomes: RowOutcome[]): string {
 const keyOfRow = ({ key, attempt }: RequestKey, index: number) => `batch ${key} ${attempt?.begunAt.getTime()} ${index}`
 
 async function writeRows<Row>(
-  { log, rowsInLane }: Parts,
+  log: Logger,
   { idempotency, header, noteRefusedRow, pending }: BatchRequest,
   { owner, rows, name, readRow, write }: Batch<Row>,
 ): Promise<RowOutcome[]> {
@@ -110,11 +104,12 @@ async function writeRows<Row>(
   }
 
   const outcomes: RowOutcome[] = []
+  const portionRows = rowsInLane()
   const pause = yielder()
-  for (let from = 0; from < rows.length; from += rowsInLane) {
+  for (let from = 0; from < rows.length; from += portionRows) {
     // Invalid rows wait for nothing by themselves.
     await pause()
-    const portion = rows.slice(from, from + rowsInLane)
+    const portion = rows.slice(from, from + portionRows)
     const writePortion = () => Promise.all(portion.map((row, index) => writeRow(row, from + index)))
     outcomes.push(...(await portions.run(owner, pending, writePortion)))
     // A row whose wait has timed out may have been written.

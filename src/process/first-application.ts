@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { hasApplications, insertApplication, requireLockedApplication } from '../applications/store.ts'
-import { type ConfigParts, saveConfig } from '../applications/third-party-config/save.ts'
+import { saveConfig } from '../applications/third-party-config/save.ts'
 import { insertBillingRule } from '../billing-rules/store.ts'
 import { hashSecret, newSecret } from '../callers/credentials.ts'
+import type { Context } from '../context.ts'
 import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertEvent } from '../events/store.ts'
@@ -34,7 +35,7 @@ export interface Demo {
 }
 
 /** Only if there is no application. */
-export async function createDemoOnce(sql: Sql, parts: ConfigParts): Promise<Demo | undefined> {
+export async function createDemoOnce(sql: Sql, context: Pick<Context, 'secrets'>): Promise<Demo | undefined> {
   if (await hasApplications(sql)) return undefined
   const appSecret = newSecret()
   const appId = randomBytes(10).toString('hex')
@@ -47,7 +48,7 @@ export async function createDemoOnce(sql: Sql, parts: ConfigParts): Promise<Demo
       rateLimitPerSecond: 1000,
     })
     await requireLockedApplication(tx, appId)
-    await saveConfig(parts, tx, { appId, operatorName: 'Demo operator' }, actor)
+    await saveConfig(context, tx, { appId, operatorName: 'Demo operator' }, actor)
     const ids: number[] = []
     for (const rule of demoRules) {
       const data = await insertBillingRule(tx, { appId, ...rule })

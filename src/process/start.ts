@@ -1,14 +1,15 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { openPools, routines, startServer } from '../app.ts'
+import { routines, startServer } from '../app.ts'
 import { type Config, findUnknownSettings, readConfig, type UnknownSetting } from '../config.ts'
+import { isDistributed } from '../database/cluster.ts'
 import { Database } from '../database/database.ts'
 import { findDistributed } from '../database/distribute.ts'
 import { readMigrations } from '../database/migrate.ts'
 import { warnOfNodes } from '../database/nodes.ts'
 import { passwordOf, type Target } from '../database/open.ts'
-import { poolSizes } from '../database/pools.ts'
+import { openPools, poolSizes } from '../database/pools.ts'
 import { installRoutines } from '../database/routine.ts'
 import { prepareSchema, requireWrites, waitForDatabase } from '../database/start.ts'
 import { startEmbeddedDatabase } from '../embedded/embedded.ts'
@@ -57,9 +58,9 @@ async function start(config: Config, unknown: readonly UnknownSetting[], life: L
 
   const isEmbedded = config.databaseUrl === undefined
   const places = await findDatabase(config, life, (message) => log.info(message))
-  const isDistributed = await prepareDatabase(config, log, places, life.stopSignal)
+  await prepareDatabase(config, log, places, life.stopSignal)
   const { target } = places
-  const database = new Database(target, config.statementTimeoutMs, isDistributed)
+  const database = new Database(target, config.statementTimeoutMs)
   life.onStop(() => database.close())
   if (!database.isWatched) {
     log.warn('database driver not patched, so hanging connections go unnoticed; run npm ci')
@@ -75,7 +76,11 @@ async function start(config: Config, unknown: readonly UnknownSetting[], life: L
   const isParent = config.workers > 1
   const served = { config, schemaVersion: readMigrations(migrationsFolder).length }
   const url = isParent
-    ? await startWorkers({ ...served, target, isDistributed, secretKeys: secrets.keysAsText() }, life, log)
+    ? await startWorkers(
+        { ...served, target, isDistributed: isDistributed(), secretKeys: secrets.keysAsText() },
+        life,
+        log,
+      )
     : await startServer(life, {
         ...served,
         log,
@@ -129,13 +134,13 @@ async function findDatabase(config: Config, life: Lifetime, log: (message: strin
   return databaseUrl === undefined ? startEmbedded(config, life, log) : { owner: databaseUrl, target: databaseUrl }
 }
 
-/** Migrates the database as the schema's owner. Returns whether it is distributed. */
+/** Migrates the database as the schema's owner, and notes whether it is distributed. */
 export async function prepareDatabase(
   config: Config,
   log: Logger,
   { owner: target, role }: Pick<DatabasePlaces, 'owner' | 'role'>,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<void> {
   const database = new Database(target, config.statementTimeoutMs)
   // A migration may take any time.
   const open = (connections: number) => database.open(connections, { longestStatementMs: Number.POSITIVE_INFINITY })
@@ -149,9 +154,7 @@ export async function prepareDatabase(
     await waitForDatabase(owner, { target, seconds: config.databaseWaitSeconds, log, signal })
     await requireWrites(owner)
     await prepareSchema(owner, { target, openAlone: () => open(1), migrationsFolder, install, log })
-    const isDistributed = await findDistributed(owner)
-    if (isDistributed) await warnOfNodes(owner, config.workers, log)
-    return isDistributed
+    if (await findDistributed(owner)) await warnOfNodes(owner, config.workers, log)
   } finally {
     await database.close()
   }

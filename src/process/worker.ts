@@ -1,6 +1,7 @@
-import { openPools, startServer } from '../app.ts'
+import { startServer } from '../app.ts'
+import { setDistributed } from '../database/cluster.ts'
 import { Database } from '../database/database.ts'
-import { poolSizes } from '../database/pools.ts'
+import { openPools, poolSizes } from '../database/pools.ts'
 import { Lifetime } from '../runtime/lifetime.ts'
 import { openLog } from '../runtime/log.ts'
 import { SecretBox } from '../secrets/box.ts'
@@ -18,10 +19,11 @@ process.on('SIGINT', () => {})
 async function serve(): Promise<void> {
   const { config, target, isDistributed, secretKeys, schemaVersion } = await peers.untilOrdered()
   setTimeZone(config.timeZone)
+  setDistributed(isDistributed)
   const log = openLog(config.logLevel)
   life.onStop(() => log.flush())
   life.endAtUncaught(log)
-  const database = new Database(target, config.statementTimeoutMs, isDistributed)
+  const database = new Database(target, config.statementTimeoutMs)
   life.onStop(() => database.close())
   const pools = openPools(database, database.open(poolSizes.control, { isByKeys: true }))
   const secrets = SecretBox.of(secretKeys)

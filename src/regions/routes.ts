@@ -1,6 +1,6 @@
 import { keyOwnerOf } from '../callers/caller.ts'
+import type { Context } from '../context.ts'
 import { once } from '../database/idempotency.ts'
-import type { Sql } from '../database/open.ts'
 import { insertPlatformEvent } from '../events/store.ts'
 import { Reply } from '../http/answer.ts'
 import { type Handler, handle, read } from '../http/handler.ts'
@@ -16,12 +16,7 @@ import { RegionTable } from './table.ts'
 
 const headers = { 'content-type': 'application/json', 'cache-control': 'private, no-cache' }
 
-interface Parts {
-  sql: Sql
-  regions: SavedRegions
-}
-
-export function regionRoutes({ sql, regions }: Parts): Handler[] {
+export function regionRoutes({ sql }: Context, regions: SavedRegions): Handler[] {
   /** The answers of one table, by code and depth; there are as many as it has regions. */
   let trees = new Map<string, StaticAnswer>()
   let treesOf = regionTable()

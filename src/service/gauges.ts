@@ -1,22 +1,17 @@
 import { findLastBackups } from '../backup/store.ts'
 import type { Config } from '../config.ts'
+import type { Context } from '../context.ts'
+import { isDistributed } from '../database/cluster.ts'
 import { connectionStates, type Sql } from '../database/open.ts'
 import type { InFlight } from '../http/in-flight.ts'
 import { lately, type Metrics, type Readings } from '../runtime/metrics.ts'
-import type { Peers } from '../runtime/peer-processes.ts'
 import { type DiskSpace, diskOwner, diskReader } from './disk.ts'
 import { findCount } from './overview/store.ts'
 import { isReady, type Readiness } from './readiness.ts'
 import { countFailedImports, readDatabaseSize, secondsOfStatement } from './store.ts'
 
-interface Parts {
-  metrics: Metrics
+interface Sources {
   readiness: Readiness
-  peers: Peers
-  config: Pick<Config, 'databaseUrl' | 'dataDir'>
-  /** By name; `background` runs the queries of a scrape. */
-  pools: Record<string, Sql> & { background: Sql }
-  isDistributed: boolean
   readsWaiting(): number
   fleetCountedAt(): Date | undefined
   inFlight: InFlight
@@ -24,9 +19,9 @@ interface Parts {
   timeoutMs: number
 }
 
-export function registerServiceGauges(parts: Parts): void {
-  const { metrics, peers, pools, isDistributed, timeoutMs } = parts
-  showReadiness(metrics, parts.readiness, isDistributed)
+export function registerServiceGauges({ metrics, peers, pools, config }: Context, sources: Sources): void {
+  const { timeoutMs } = sources
+  showReadiness(metrics, sources.readiness)
   metrics.gauge(
     { name: 'forecourt_workers', help: 'Running workers on this machine.', merged: 'first' },
     () => peers.workers.serving,
@@ -60,7 +55,7 @@ export function registerServiceGauges(parts: Parts): void {
   )
   metrics.gauge(
     { name: 'forecourt_reads_waiting', help: 'Reads that wait for a connection.', merged: 'sum' },
-    parts.readsWaiting,
+    sources.readsWaiting,
   )
   metrics.gaugeBy(
     'of',
@@ -69,10 +64,10 @@ export function registerServiceGauges(parts: Parts): void {
       help: 'Requests whose work has not ended: of all callers, of unknown ones, and of the caller with the most.',
       merged: 'sum',
     },
-    () => parts.inFlight.taken,
+    () => sources.inFlight.taken,
   )
 
-  const size = lately(() => readDatabaseSize(pools.background, isDistributed), { freshMs: 30_000, timeoutMs })
+  const size = lately(() => readDatabaseSize(pools.background), { freshMs: 30_000, timeoutMs })
   metrics.gauge(
     { name: 'forecourt_database_size_bytes', help: 'Size of the database, over all of its nodes.', merged: 'first' },
     async () => (await size())?.bytes ?? undefined,
@@ -90,14 +85,14 @@ export function registerServiceGauges(parts: Parts): void {
     { name: 'forecourt_imports_failed', help: 'Imports that failed within the last day.', merged: 'first' },
     lately(() => countFailedImports(pools.background), { freshMs: 5_000, timeoutMs }),
   )
-  showDisk(metrics, parts.config)
+  showDisk(metrics, config)
   showBackups(metrics, pools.background, timeoutMs)
-  showCounts(metrics, pools.background, timeoutMs, parts.fleetCountedAt)
+  showCounts(metrics, pools.background, timeoutMs, sources.fleetCountedAt)
 }
 
 const inSeconds = (moment: Date | null | undefined) => (moment ? moment.getTime() / 1000 : undefined)
 
-function showReadiness(metrics: Metrics, readiness: Readiness, isDistributed: boolean): void {
+function showReadiness(metrics: Metrics, readiness: Readiness): void {
   const look = lately(readiness, { freshMs: 500, timeoutMs: 3000 })
   const passed = async (only: string) => ((await look())?.every(({ name, ok }) => ok || name !== only) ? 1 : 0)
   metrics.gauge({ name: 'forecourt_ready', help: 'Whether /readyz reports ready.', merged: 'min' }, async () => {
@@ -113,7 +108,7 @@ function showReadiness(metrics: Metrics, readiness: Readiness, isDistributed: bo
   )
   const nodes = 'Whether all cluster nodes respond and accept the service’s connections; absent without a cluster.'
   metrics.gauge({ name: 'forecourt_nodes_ok', help: nodes, merged: 'min' }, () =>
-    isDistributed ? passed('nodes') : undefined,
+    isDistributed() ? passed('nodes') : undefined,
   )
 }
 

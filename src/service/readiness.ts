@@ -1,22 +1,11 @@
 import type { Config } from '../config.ts'
+import type { Context } from '../context.ts'
+import { isDistributed } from '../database/cluster.ts'
 import { appliedVersion } from '../database/migrate.ts'
 import { areNodesFit } from '../database/nodes.ts'
-import { isWritable, type Sql } from '../database/open.ts'
+import { isWritable } from '../database/open.ts'
 import type { InFlight } from '../http/in-flight.ts'
 import { inTime, shared } from '../runtime/event-loop.ts'
-import type { Peers } from '../runtime/peer-processes.ts'
-
-interface Parts {
-  sql: Sql
-  background: Sql
-  inFlight: InFlight
-  peers: Peers
-  config: Pick<Config, 'statementTimeoutMs' | 'workers'>
-  schemaVersion: number
-  isDistributed: boolean
-  /** The prices that changed while the database was away are stored. */
-  arePricesWritten(): boolean
-}
 
 export type Readiness = () => Promise<Check[]>
 
@@ -38,15 +27,21 @@ export function probeMs({ statementTimeoutMs }: Pick<Config, 'statementTimeoutMs
   return Math.min(2000, statementTimeoutMs / 2)
 }
 
-export function readinessOf(parts: Parts): Readiness {
-  const { sql, background, inFlight, peers, config, schemaVersion, isDistributed, arePricesWritten } = parts
+/** `arePricesWritten`: the prices that changed while the database was away are stored. */
+export function readinessOf(
+  { pools, peers, config }: Context,
+  schemaVersion: number,
+  inFlight: InFlight,
+  arePricesWritten: () => boolean,
+): Readiness {
+  const { control: sql, background } = pools
   // One after the other: a refused write closes its connection, and would fail other queries on it.
   const look = async () => ({ version: await appliedVersion(sql), canWrite: await isWritable(sql) })
   // Shared: anybody may ask, as often as they like, and tokens and sign-ins use the same connections.
   const lookOnce = shared(() => inTime(look(), undefined, probeMs(config)), heldMs)
   const lookAtNodes = shared(() => inTime(areNodesFit(background, config.workers), false, probeMs(config)), nodesHeldMs)
   return async () => {
-    const [{ version, canWrite } = {}, areFit] = await Promise.all([lookOnce(), isDistributed && lookAtNodes()])
+    const [{ version, canWrite } = {}, areFit] = await Promise.all([lookOnce(), isDistributed() && lookAtNodes()])
     return [
       { name: 'database', ok: version !== undefined },
       { name: 'writable', ok: canWrite === true },
@@ -55,7 +50,7 @@ export function readinessOf(parts: Parts): Readiness {
       // Fails only until all workers have started once: later, the others serve while one is started again.
       { name: 'workers', ok: peers.workers.isStarted },
       { name: 'prices', ok: arePricesWritten() },
-      ...(isDistributed ? [{ name: 'nodes', ok: areFit } as const] : []),
+      ...(isDistributed() ? [{ name: 'nodes', ok: areFit } as const] : []),
     ]
   }
 }

@@ -1,14 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Registry } from 'prom-client'
-import type { Config } from '../config.ts'
-import type { Sql } from '../database/open.ts'
+import type { Context } from '../context.ts'
+import { isDistributed } from '../database/cluster.ts'
 import { callbacksNow } from '../deliveries/store.ts'
 import { Reply } from '../http/answer.ts'
 import { type Handler, handle } from '../http/handler.ts'
 import { StaticAnswer } from '../http/static-answer.ts'
 import { inTime, shared } from '../runtime/event-loop.ts'
-import type { Metrics } from '../runtime/metrics.ts'
-import type { Peers } from '../runtime/peer-processes.ts'
 import { Turns } from '../runtime/turns.ts'
 import { limits } from '../vocabulary/limits.ts'
 import { refusals, tooManyRequests } from '../vocabulary/refusals.ts'
@@ -21,27 +19,12 @@ const scrapeRests = 4
 const mostRestMs = 100
 const json = { 'content-type': 'application/json' }
 
-interface Parts {
-  sql: Sql
-  metrics: Metrics
-  fleet: Registry
-  readiness: Readiness
-  peers: Peers
-  config: Pick<Config, 'callbacks' | 'statementTimeoutMs'>
-  describeApi: () => object
-  isDistributed: boolean
-}
-
-export function serviceRoutes({
-  sql,
-  metrics,
-  fleet,
-  readiness,
-  config,
-  peers,
-  describeApi,
-  isDistributed,
-}: Parts): Handler[] {
+export function serviceRoutes(
+  { sql, metrics, config, peers }: Context,
+  readiness: Readiness,
+  fleet: Registry,
+  describeApi: () => object,
+): Handler[] {
   let document: StaticAnswer | undefined
   const readCallbacks = shared(
     () => inTime(callbacksNow(sql, config.callbacks), config.callbacks, probeMs(config)),
@@ -60,7 +43,7 @@ export function serviceRoutes({
     handle(getReadiness, async () => {
       const [checks, callbacks] = await Promise.all([readiness(), readCallbacks()])
       const { serving, wanted } = peers.workers
-      const about = { checks, distributed: isDistributed, callbacks, workers: { serving, wanted } }
+      const about = { checks, distributed: isDistributed(), callbacks, workers: { serving, wanted } }
       if (isReady(checks)) return { ready: true, ...about }
       const { code, status, en } = refusals.unavailable
       const body = JSON.stringify({ code, msg: en, data: { ready: false, ...about } })

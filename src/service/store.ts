@@ -1,4 +1,5 @@
 import { tryLock } from '../database/advisory-lock.ts'
+import { isDistributed } from '../database/cluster.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 
@@ -18,12 +19,12 @@ export interface DatabaseSize {
   notedAt: Date | null
 }
 
-export async function readDatabaseSize(sql: Statements, isDistributed: boolean): Promise<DatabaseSize> {
+export async function readDatabaseSize(sql: Statements): Promise<DatabaseSize> {
   const [row] = await sql`
     with noted as (select * from database_size where day > current_date - ${growthDays}::int),
       first as (select * from noted order by day limit 1),
       last as (select * from noted order by day desc limit 1)
-    select ${bytesNow(sql, isDistributed)} as bytes, last.noted_at,
+    select ${bytesNow(sql)} as bytes, last.noted_at,
       case when last.noted_at - first.noted_at >= ${leastHours} * interval '1 hour' then
         ((last.bytes - first.bytes) / (extract(epoch from last.noted_at - first.noted_at) / 86400))::float8
       end as bytes_per_day
@@ -32,13 +33,13 @@ export async function readDatabaseSize(sql: Statements, isDistributed: boolean):
 }
 
 /** One size for each day; while a node is away the previous size stays. */
-export async function noteDatabaseSize(sql: Sql, isDistributed: boolean): Promise<void> {
+export async function noteDatabaseSize(sql: Sql): Promise<void> {
   await transaction(sql, async (tx) => {
     if (!(await tryLock(tx, 'database size'))) return
     await tx`
       insert into database_size (day, bytes, noted_at)
       select current_date, size.bytes, now() from (
-        select coalesce(${bytesNow(tx, isDistributed)},
+        select coalesce(${bytesNow(tx)},
           (select bytes from database_size order by day desc limit 1)) as bytes) as size
       where size.bytes is not null
       on conflict (day) do update set bytes = excluded.bytes, noted_at = excluded.noted_at`
@@ -46,8 +47,8 @@ export async function noteDatabaseSize(sql: Sql, isDistributed: boolean): Promis
   })
 }
 
-function bytesNow(sql: Statements, isDistributed: boolean) {
-  if (!isDistributed) return sql`pg_database_size(current_database())`
+function bytesNow(sql: Statements) {
+  if (!isDistributed()) return sql`pg_database_size(current_database())`
   // A node that is away returns the text of an error as its result.
   return sql`(
     select case when bool_and(success) then sum(case when success then result::bigint end)::bigint end

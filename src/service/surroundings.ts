@@ -1,17 +1,10 @@
 import { findLastBackups } from '../backup/store.ts'
-import type { Config } from '../config.ts'
-import type { Sql } from '../database/open.ts'
+import type { Context } from '../context.ts'
 import { lately } from '../runtime/metrics.ts'
 import { certificateReader } from './certificate.ts'
 import { type DiskSpace, diskReader } from './disk.ts'
 import { type Finding, judgeBackups, judgeCertificate, judgeSpace } from './findings.ts'
 import { type DatabaseSize, readDatabaseSize } from './store.ts'
-
-interface Parts {
-  sql: Sql
-  config: Pick<Config, 'databaseUrl' | 'dataDir' | 'publicUrl' | 'statementTimeoutMs'>
-  isDistributed: boolean
-}
 
 /** What a service depends on. Values are kept for a while before they are read again. */
 export interface Surroundings {
@@ -27,13 +20,13 @@ const freshMs = 500
 const certificateFreshMs = 600_000
 const certificateMs = 500
 
-export function surroundingsOf({ sql, config, isDistributed }: Parts): Surroundings {
+export function surroundingsOf({ sql, config }: Pick<Context, 'sql' | 'config'>): Surroundings {
   const timeoutMs = Math.min(1_000, config.statementTimeoutMs / 2)
   const isOwn = config.databaseUrl === undefined
   const disk: Surroundings['disk'] = isOwn
     ? lately(diskReader(config), { freshMs, timeoutMs: freshMs })
     : async () => undefined
-  const size = lately(() => readDatabaseSize(sql, isDistributed), { freshMs: 30_000, timeoutMs })
+  const size = lately(() => readDatabaseSize(sql), { freshMs: 30_000, timeoutMs })
   const readCertificate = certificateReader(config)
   const certificate =
     readCertificate && lately(readCertificate, { freshMs: certificateFreshMs, timeoutMs: certificateMs })

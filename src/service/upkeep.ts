@@ -39,7 +39,7 @@ type Step = (tx: Statements, limit: number) => Promise<number>
 /** Time of the next round, by actor. */
 export type Rests = Map<string, number>
 
-type Settings = Pick<Config, 'deliveryDays' | 'eventDays' | 'refusalDays'> & { isDistributed: boolean }
+type Settings = Pick<Config, 'deliveryDays' | 'eventDays' | 'refusalDays'>
 
 interface UpkeepActor extends Actor {
   /** Returns true if work is left for the next turn. */
@@ -78,7 +78,7 @@ export async function runUpkeep(
 function actors(
   sql: Sql,
   log: Logger,
-  { deliveryDays, eventDays, refusalDays, isDistributed }: Settings,
+  { deliveryDays, eventDays, refusalDays }: Settings,
   routines: readonly Routine[],
   rests: Rests,
 ): UpkeepActor[] {
@@ -130,7 +130,7 @@ function actors(
     single('history-keeper', () => keepAndTellHistory(sql, log)),
     pruner('refusal-pruner', (tx, limit) => deleteOldRefusals(tx, limit, refusalDays)),
     single('device-counter', () => transaction(sql, (tx) => refreshCount(tx, countEveryMs))),
-    single('size-recorder', () => noteDatabaseSize(sql, isDistributed)),
+    single('size-recorder', () => noteDatabaseSize(sql)),
   ]
 }
 

@@ -1,13 +1,13 @@
 import { applicationOf, requireActingFor, requireApplicationOf } from '../callers/permissions.ts'
-import type { Sql, Statements } from '../database/open.ts'
+import type { Context } from '../context.ts'
+import type { Statements } from '../database/open.ts'
 import { JsonText } from '../http/answer.ts'
-import { type BatchParts, runBatch } from '../http/batch.ts'
+import { runBatch } from '../http/batch.ts'
 import { etagOf, etagOfText, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, handleOutOfTurn, read } from '../http/handler.ts'
 import { validator } from '../http/validate.ts'
-import type { Metrics } from '../runtime/metrics.ts'
 import { writeAlone } from '../writes/alone.ts'
-import { shownText, type WriteLaneParts, writeLane } from '../writes/lane.ts'
+import { shownText, writeLane } from '../writes/lane.ts'
 import {
   deleteSite,
   getSite,
@@ -25,20 +25,14 @@ import { showSite } from './rules.ts'
 import { requireSite } from './store.ts'
 import { deleteSites, siteCreation, siteUpdates } from './writes.ts'
 
-interface Parts extends WriteLaneParts, BatchParts {
-  sql: Sql
-  writer: Sql
-  metrics: Metrics
-}
-
 const readRow = validator(SiteBatchRow, 'site', undefined)
 const readUpdate = validator(SiteUpdateRow, 'site', undefined)
 
-export function siteRoutes(parts: Parts): Handler[] {
-  const { sql, writer, metrics } = parts
+export function siteRoutes(context: Context): Handler[] {
+  const { sql, pools, metrics } = context
   const create = { name: 'sites', noteWritten: (sites: number) => metrics.countCreates(sites, 'sites') }
-  const save = writeLane({ ...parts, sql: writer }, create, siteCreation)
-  const update = writeLane(parts, { name: 'siteChanges' }, siteUpdates)
+  const save = writeLane({ ...context, sql: pools.creates }, create, siteCreation)
+  const update = writeLane(context, { name: 'siteChanges' }, siteUpdates)
 
   return [
     handleOutOfTurn(saveSite, async ({ caller, body, idempotency, pending }) => {
@@ -50,7 +44,7 @@ export function siteRoutes(parts: Parts): Handler[] {
     handleOutOfTurn(saveSites, async ({ caller, actor, body, ...request }) => {
       const appId = await requireApplicationOf(sql, caller, body.appId)
       const asked = { caller, actor, appId, ifMatch: null, pending: request.pending }
-      return runBatch(parts, request, {
+      return runBatch(context, request, {
         owner: appId,
         rows: body.sites,
         name: 'siteName',
@@ -68,7 +62,7 @@ export function siteRoutes(parts: Parts): Handler[] {
     handleOutOfTurn(updateSites, async ({ caller, actor, body, ...request }) => {
       const appId = await requireApplicationOf(sql, caller, body.appId)
       const change = { caller, actor, appId, ifMatch: null, pending: request.pending }
-      return runBatch(parts, request, {
+      return runBatch(context, request, {
         owner: appId,
         rows: body.sites,
         name: 'id',

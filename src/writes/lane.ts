@@ -1,13 +1,12 @@
-import type { CallerCache } from '../callers/cache.ts'
 import type { Caller } from '../callers/caller.ts'
 import { findRevokedApplications } from '../callers/store.ts'
 import { type LaneOutcome, submitter } from '../callers/submitter.ts'
+import type { Context } from '../context.ts'
 import { takeLock } from '../database/advisory-lock.ts'
 import { lockApplication, tryLockApplication, waitForLocks } from '../database/application-lock.ts'
 import { readClock } from '../database/clock.ts'
 import { findKeptAnswers, type KeptAnswer, keepAnswers, keyName, type RequestKey } from '../database/idempotency.ts'
-import type { OpenLane } from '../database/lanes.ts'
-import type { Sql, Statements } from '../database/open.ts'
+import type { Statements } from '../database/open.ts'
 import type { Pending } from '../database/pending.ts'
 import { inOneFlight, transaction } from '../database/transaction.ts'
 import { JsonText } from '../http/answer.ts'
@@ -28,12 +27,6 @@ export interface Submission<Body> extends Write<Body> {
 }
 
 type Outcome = LaneOutcome<Shown>
-
-export interface WriteLaneParts {
-  sql: Sql
-  openLane: OpenLane
-  callers: CallerCache
-}
 
 interface LaneOptions<Body> {
   name: string
@@ -58,7 +51,7 @@ function keyOf<Body>({ appId, keyOwner, idempotency }: Submission<Body>): Keyed 
 
 /** Opens a lane for a kind of write. Returns its submit function. */
 export function writeLane<Body, Known, Row>(
-  { sql, openLane, callers }: WriteLaneParts,
+  { sql, openLane, callers }: Pick<Context, 'sql' | 'openLane' | 'callers'>,
   { name, claimsOf = () => [], noteWritten }: LaneOptions<Body>,
   kind: WriteKind<Body, Known, Row>,
 ): (submission: Submission<Body>) => Promise<Shown> {

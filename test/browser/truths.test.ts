@@ -95,6 +95,7 @@ describe('the console', () => {
 
       await page.keyboard.press('Control+k')
       const find = page.getByRole('dialog').getByRole('combobox')
+      await find.click()
       page.on('request', (request) => request.url().includes('/search') && asked.push(request.url()))
       for (const text of ['n', 'na', 'nan']) {
         await hand.send('Input.imeSetComposition', { text, selectionStart: text.length, selectionEnd: text.length })

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Finding } from '../../src/cli/finding.ts'
+import { setDistributed } from '../../src/database/cluster.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { connectionsOfProcess } from '../../src/database/pools.ts'
 import { noteDatabaseSize, readDatabaseSize } from '../../src/service/store.ts'
@@ -107,17 +108,18 @@ onCluster(
       env: { DATABASE_URL: url, FORECOURT_PRESENCE_SECONDS: '2', FORECOURT_LOG_LEVEL: 'warn' },
     })
     const sql = openDatabase({ target: url, connections: 1, statementTimeoutMs: 10_000 })
+    setDistributed(true)
     try {
-      await noteDatabaseSize(sql, true)
-      const { bytes } = await readDatabaseSize(sql, true)
+      await noteDatabaseSize(sql)
+      const { bytes } = await readDatabaseSize(sql)
       expect(bytes).toBeGreaterThan(0)
       await onWorker(url, 'alter database %I allow_connections false')
       await onWorker(
         url,
         `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${nameOf(url)}' and pid <> pg_backend_pid()`,
       )
-      await noteDatabaseSize(sql, true)
-      expect((await readDatabaseSize(sql, true)).bytes).toBeNull()
+      await noteDatabaseSize(sql)
+      expect((await readDatabaseSize(sql)).bytes).toBeNull()
       expect((await doctor(url)).get('nodes')).toMatchObject({
         status: 'fail',
         message: expect.stringMatching(/^\S+:\d+ does not answer the coordinator$/),
@@ -128,6 +130,7 @@ onCluster(
       await sleep(3_000)
       expect(told()).toBe(1)
     } finally {
+      setDistributed(false)
       await onWorker(url, 'alter database %I allow_connections true')
       await sql.end({ timeout: 1 })
     }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import pino from 'pino'
 import { issueTokensRoutine } from '../../src/applications/tokens/routine.ts'
+import { setDistributed } from '../../src/database/cluster.ts'
 import { openDatabase, type Sql } from '../../src/database/open.ts'
 import { transaction } from '../../src/database/transaction.ts'
 import { deleteOldDeliveries } from '../../src/deliveries/store.ts'
@@ -247,18 +248,17 @@ test('refusals of an application are bounded by its minute and its thousand, and
   expect(await kept('follows')).toHaveLength(700)
 })
 
-const isDistributed = coordinatorUrl !== undefined
-const settings = { deliveryDays: 30, eventDays: 400, refusalDays: 7, isDistributed }
+const settings = { deliveryDays: 30, eventDays: 400, refusalDays: 7 }
 
 test('upkeep notes the size of the database, which tells how much it grows in a day, and counts what metrics show', async () => {
   await sql`delete from database_size`
   await sql`delete from platform_count`
-  expect(await readDatabaseSize(sql, isDistributed)).toMatchObject({ bytesPerDay: null, notedAt: null })
+  expect(await readDatabaseSize(sql)).toMatchObject({ bytesPerDay: null, notedAt: null })
   const warnings: string[] = []
   const upkeep = () =>
     runUpkeep(sql, pino({}, { write: (line) => void warnings.push(line) }), settings, [issueTokensRoutine])
   await upkeep()
-  const { bytes, bytesPerDay, notedAt } = await readDatabaseSize(sql, isDistributed)
+  const { bytes, bytesPerDay, notedAt } = await readDatabaseSize(sql)
   expect(bytes).toBeGreaterThan(5_000_000)
   expect(bytesPerDay).toBeNull()
   expect(Date.now() - (notedAt?.getTime() ?? 0)).toBeLessThan(60_000)
@@ -270,7 +270,7 @@ test('upkeep notes the size of the database, which tells how much it grows in a 
     select current_date - days, bytes - 1000000 * days, noted_at - days * interval '1 day'
     from database_size, unnest(array[4, 20, 40]) as days`
   await upkeep()
-  expect((await readDatabaseSize(sql, isDistributed)).bytesPerDay).toBeWithin(990_000, 1_200_000)
+  expect((await readDatabaseSize(sql)).bytesPerDay).toBeWithin(990_000, 1_200_000)
   const kept = await sql<{ days: number }[]>`select current_date - day as days from database_size order by 1`
   expect(kept.map(({ days }) => days)).toEqual([0, 4, 20])
   // The count is recent, so it was not repeated.
@@ -278,7 +278,7 @@ test('upkeep notes the size of the database, which tells how much it grows in a 
   expect(warnings).toEqual([])
 })
 
-test.skipIf(isDistributed)(
+test.skipIf(coordinatorUrl !== undefined)(
   'the size of a cluster is not known while a node is away, and upkeep keeps the last',
   async () => {
     // The rows that Citus returns when a node does not answer.
@@ -287,22 +287,24 @@ test.skipIf(isDistributed)(
       returns table (nodeid integer, success boolean, result text) language sql as
       $$ values ${rows} $$`)
     await sql`delete from database_size`
+    setDistributed(true)
     await answers("(1, true, '5000'), (2, false, 'failed to connect to 127.0.0.1:9702')")
-    await noteDatabaseSize(sql, true)
-    expect(await readDatabaseSize(sql, true)).toMatchObject({ bytes: null, notedAt: null })
+    await noteDatabaseSize(sql)
+    expect(await readDatabaseSize(sql)).toMatchObject({ bytes: null, notedAt: null })
     await answers("(1, true, '5000'), (2, true, '7000')")
-    await noteDatabaseSize(sql, true)
-    expect(await readDatabaseSize(sql, true)).toMatchObject({ bytes: 12_000 })
+    await noteDatabaseSize(sql)
+    expect(await readDatabaseSize(sql)).toMatchObject({ bytes: 12_000 })
     await answers("(1, true, '6000'), (2, false, 'failed to connect to 127.0.0.1:9702')")
-    await noteDatabaseSize(sql, true)
-    expect(await readDatabaseSize(sql, true)).toMatchObject({ bytes: null })
+    await noteDatabaseSize(sql)
+    expect(await readDatabaseSize(sql)).toMatchObject({ bytes: null })
     expect((await sql`select bytes::int from database_size`).map(({ bytes }) => bytes)).toEqual([12_000])
+    setDistributed(false)
     await sql`drop function run_command_on_all_nodes`
   },
 )
 
 // Skipped on Citus, which has no triggers.
-test.skipIf(isDistributed)(
+test.skipIf(coordinatorUrl !== undefined)(
   'a backlog of one kind of rows does not hold up the others, and is removed in the same round',
   async () => {
     await sql`

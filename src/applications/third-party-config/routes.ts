@@ -1,30 +1,15 @@
 import { applicationOf, requireApplicationOf } from '../../callers/permissions.ts'
-import type { Config } from '../../config.ts'
-import type { Sql } from '../../database/open.ts'
+import type { Context } from '../../context.ts'
 import { requireMatch, tagged } from '../../http/etag.ts'
 import { type Handler, handle, read } from '../../http/handler.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import { writeAlone } from '../../writes/alone.ts'
 import { getThirdPartyConfig, rotateCallbackSecret, saveThirdPartyConfig } from './contract.ts'
-import {
-  type ConfigParts,
-  configFaults,
-  requireConfig,
-  rotateSecret,
-  saveConfig,
-  shownTo,
-  tagOf,
-  toKept,
-} from './save.ts'
+import { configFaults, requireConfig, rotateSecret, saveConfig, shownTo, tagOf, toKept } from './save.ts'
 import { findConfig, type ThirdPartyConfig } from './store.ts'
 
-interface Parts extends ConfigParts {
-  sql: Sql
-  config: Pick<Config, 'privateCallbacks'>
-}
-
-export function thirdPartyConfigRoutes(parts: Parts): Handler[] {
-  const { sql } = parts
+export function thirdPartyConfigRoutes(context: Context): Handler[] {
+  const { sql } = context
   return [
     handle(
       saveThirdPartyConfig,
@@ -39,28 +24,28 @@ export function thirdPartyConfigRoutes(parts: Parts): Handler[] {
             if (config === undefined) throw new Refusal('preconditionFailed')
             requireMatch(ifMatch, tagOf(config))
           }
-          const { config, record } = await saveConfig(parts, tx, { ...body, appId }, actor)
+          const { config, record } = await saveConfig(context, tx, { ...body, appId }, actor)
           saved = config
           return record
         })
         const now = saved ?? (await requireConfig(sql, appId))
-        return tagged(shownTo(caller, parts, record), tagOf(now))
+        return tagged(shownTo(caller, context, record), tagOf(now))
       },
-      { check: (body) => configFaults(body, parts.config) },
+      { check: (body) => configFaults(body, context.config) },
     ),
 
     handle(rotateCallbackSecret, async (request) => {
       const { caller, body, actor, sourceAddress } = request
       const appId = applicationOf(caller, body.appId)
       const by = { actor, address: sourceAddress() }
-      const record = await writeAlone(sql, request, appId, (tx) => rotateSecret(parts, tx, appId, by))
-      return shownTo(caller, parts, record)
+      const record = await writeAlone(sql, request, appId, (tx) => rotateSecret(context, tx, appId, by))
+      return shownTo(caller, context, record)
     }),
 
     read(getThirdPartyConfig, async ({ sql, caller, query }) => {
       const appId = await requireApplicationOf(sql, caller, query.appId)
       const config = await requireConfig(sql, appId)
-      return tagged(shownTo(caller, parts, toKept(config, null)), tagOf(config))
+      return tagged(shownTo(caller, context, toKept(config, null)), tagOf(config))
     }),
   ]
 }

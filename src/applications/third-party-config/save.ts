@@ -1,13 +1,14 @@
 import type { Static } from 'typebox'
 import type { Caller } from '../../callers/caller.ts'
 import type { Config } from '../../config.ts'
+import type { Context } from '../../context.ts'
 import type { Statements } from '../../database/open.ts'
 import { callbackUrlFault, hiddenQuery, splitQuery } from '../../deliveries/callback-url.ts'
 import { newCallbackSecret } from '../../deliveries/sign.ts'
 import { syncEndpoint } from '../../deliveries/store.ts'
 import { insertEvent, insertPlatformEvent } from '../../events/store.ts'
 import { etagOf } from '../../http/etag.ts'
-import { keyIdOf, type SecretBox } from '../../secrets/box.ts'
+import { keyIdOf } from '../../secrets/box.ts'
 import { eventTypes } from '../../vocabulary/event-types.ts'
 import { showMoment } from '../../vocabulary/moments.ts'
 import { type FieldFault, invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
@@ -23,10 +24,6 @@ export type KeptRecord = ThirdPartyConfigRecord & { sealedQuery: string | null }
 interface SavedConfig {
   config: ThirdPartyConfig
   record: KeptRecord
-}
-
-export interface ConfigParts {
-  secrets: SecretBox
 }
 
 /** Shows the secret only if it is new, and hides the URL's query; `shownTo` adds it. */
@@ -53,7 +50,7 @@ export function tagOf(config: ThirdPartyConfig): string {
 
 /** Seals a query; an unchanged or hidden one keeps its text. Throws 10001 for a hidden one that isn't stored. */
 function sealQuery(
-  { secrets }: ConfigParts,
+  { secrets }: Pick<Context, 'secrets'>,
   appId: string,
   { address, query }: ReturnType<typeof splitQuery>,
   before: ThirdPartyConfig | undefined,
@@ -72,7 +69,7 @@ function refuseHiddenQuery(): never {
 
 /** Saves a configuration. The transaction must have created or locked the application. */
 export async function saveConfig(
-  parts: ConfigParts,
+  context: Pick<Context, 'secrets'>,
   tx: Statements,
   body: ConfigBody,
   actor: string,
@@ -86,10 +83,10 @@ export async function saveConfig(
     operatorId: given(body.operatorId),
     callbackUrl: split.address,
     callbackQuery:
-      split.address === null ? null : sealQuery(parts, body.appId, split, await findConfig(tx, body.appId)),
+      split.address === null ? null : sealQuery(context, body.appId, split, await findConfig(tx, body.appId)),
     callbackEvents: [...new Set(given(body.callbackEvents) ?? eventTypes)],
   }
-  const { config, isNew } = await upsertConfig(tx, members, parts.secrets.seal(body.appId, newSecret))
+  const { config, isNew } = await upsertConfig(tx, members, context.secrets.seal(body.appId, newSecret))
   // Before the event, so that it is the first that a new callback gets.
   await syncEndpoint(tx, body.appId, members.callbackUrl !== null)
   const data = showConfig(config, null)
@@ -100,13 +97,13 @@ export async function saveConfig(
 
 /** Rotates the callback secret. Needs the application's lock. Throws 30003. */
 export async function rotateSecret(
-  parts: ConfigParts,
+  context: Pick<Context, 'secrets'>,
   tx: Statements,
   appId: string,
   by: { actor: string; address: string },
 ): Promise<KeptRecord> {
   const newSecret = newCallbackSecret()
-  await replaceSecret(tx, appId, parts.secrets.seal(appId, newSecret))
+  await replaceSecret(tx, appId, context.secrets.seal(appId, newSecret))
   const config = await requireConfig(tx, appId)
   const data = showConfig(config, null)
   const { updatedAt: time } = config
@@ -134,7 +131,7 @@ export function configFaults(
 /** Shows the URL's query to the application and admins, unless its encryption key is gone. */
 export function shownTo(
   caller: Caller,
-  { secrets }: Pick<ConfigParts, 'secrets'>,
+  { secrets }: Pick<Context, 'secrets'>,
   { sealedQuery, ...record }: KeptRecord,
 ): ThirdPartyConfigRecord {
   const { appId, callbackUrl } = record

@@ -1,9 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { CallerCache } from '../../callers/cache.ts'
 import { hashSecret, newSecret } from '../../callers/credentials.ts'
-import type { RateLimiter } from '../../callers/rate-limit.ts'
-import type { OpenLane } from '../../database/lanes.ts'
-import type { Sql } from '../../database/open.ts'
+import type { Context } from '../../context.ts'
 import type { Pending } from '../../database/pending.ts'
 import { Reply } from '../../http/answer.ts'
 import { type Handler, handle } from '../../http/handler.ts'
@@ -15,21 +12,11 @@ import { deleteToken, findClient } from './store.ts'
 
 const noStore = { 'content-type': 'application/json', 'cache-control': 'no-store', pragma: 'no-cache' }
 
-interface Parts {
-  sql: Sql
-  writer: Sql
-  openLane: OpenLane
-  callers: CallerCache
-  rateLimiter: RateLimiter
-  /** By default, the issuer is the origin of each request. */
-  publicUrl: string | undefined
-}
-
-export function tokenRoutes({ sql, writer, openLane, callers, rateLimiter, publicUrl }: Parts): Handler[] {
+export function tokenRoutes({ sql, pools, openLane, callers, rateLimiter, config }: Context): Handler[] {
   const lane = openLane<TokenRequest & { pending: Pending }, TokenOutcome>('tokens', {
     ownerOf: ({ appId }) => appId,
     claims: () => [],
-    write: (requests) => issueTokens(writer, requests),
+    write: (requests) => issueTokens(pools.tokens, requests),
   })
 
   /** Reads the client from HTTP Basic or the body, not both (RFC 6749 §2.3.1). Throws 10001, 10007 and 10030. */
@@ -94,7 +81,7 @@ export function tokenRoutes({ sql, writer, openLane, callers, rateLimiter, publi
     ),
 
     handle(getAuthorizationServer, async ({ header }) => {
-      const issuer = publicUrl ?? originOf(header)
+      const issuer = config.publicUrl ?? originOf(header)
       const methods = ['client_secret_basic', 'client_secret_post']
       const metadata = {
         issuer,

@@ -2,9 +2,8 @@ import { requireProof } from '../../callers/access-control.ts'
 import { actorOf, type Caller } from '../../callers/caller.ts'
 import { requireApplicationOf, requireApplicationsOf } from '../../callers/permissions.ts'
 import { requireApplicationExists } from '../../callers/store.ts'
-import type { Config } from '../../config.ts'
+import type { Context } from '../../context.ts'
 import { findReplay, type RequestKey } from '../../database/idempotency.ts'
-import type { Sql } from '../../database/open.ts'
 import type { Pending } from '../../database/pending.ts'
 import { readActor } from '../../events/rules.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
@@ -25,12 +24,6 @@ import { countRows } from './matches.ts'
 import { actFaults, type GivenAct, isOperators, readAct } from './rules.ts'
 import { acts, insertAct, readNewestEventId } from './store.ts'
 
-interface Parts {
-  sql: Sql
-  config: Pick<Config, 'databaseUrl' | 'dataDir' | 'fileBytes'>
-  onSubmitted(): void
-}
-
 interface Asked {
   act: GivenAct
   appId: string
@@ -40,7 +33,7 @@ interface Asked {
   pending: Pending
 }
 
-export function actRoutes({ sql, config, onSubmitted }: Parts): Handler[] {
+export function actRoutes({ sql, config }: Context, onSubmitted: () => void): Handler[] {
   const requireRoom = roomFor(sql, config)
   // One count per application at a time, so that a second request finds the bulk action that the first has started.
   const counts = new Turns({

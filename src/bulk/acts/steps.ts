@@ -1,5 +1,6 @@
+import type { Context } from '../../context.ts'
 import type { RowKey } from '../../database/matches.ts'
-import type { Sql, Statements } from '../../database/open.ts'
+import type { Statements } from '../../database/open.ts'
 import { transaction } from '../../database/transaction.ts'
 import { findMatchingDevices } from '../../devices/matching/store.ts'
 import { ownerChanges } from '../../devices/ownership/writes.ts'
@@ -18,13 +19,9 @@ import { singleOperation } from './contract.ts'
 import { devicesOf, scanRows, sitesOf } from './matches.ts'
 import { type ActJob, actOf } from './store.ts'
 
-interface Parts {
-  sql: Sql
-}
-
 type DecideKeys = (tx: Statements, act: ActJob, actor: string, keys: readonly RowKey[]) => Promise<KeptOutcome[]>
 
-export function actSteps({ sql }: Parts): Steps {
+export function actSteps({ sql }: Pick<Context, 'sql'>): Steps {
   const updateDevices: DecideKeys = async (tx, act, actor, keys) => {
     const serials = await findMatchingDevices(tx, devicesOf(act), keys)
     const { appId, changes } = act

@@ -1,6 +1,6 @@
-import type { Logger } from 'pino'
+import type { Context } from '../../context.ts'
 import { databaseRefusal } from '../../database/failures.ts'
-import type { Sql, Statements } from '../../database/open.ts'
+import type { Statements } from '../../database/open.ts'
 import { startRounds } from '../../runtime/actor.ts'
 import { yielder } from '../../runtime/event-loop.ts'
 import { Rests } from '../../runtime/rests.ts'
@@ -63,21 +63,17 @@ export async function requireAccessOf(tx: Statements, job: store.Job, admission:
   if (loss !== undefined) throw new AccessLost(loss)
 }
 
-interface Parts {
-  sql: Sql
-  log: Logger
-  stepsOf(job: store.Job): Steps
-}
-
 /** Runs jobs, whichever process received them. */
 export class JobWorker {
-  private readonly parts: Parts
+  private readonly context: Pick<Context, 'sql' | 'log'>
+  private readonly stepsOf: (job: store.Job) => Steps
   private isStopping = false
   private running: Promise<unknown> = Promise.resolve()
   private readonly rests = new Rests()
 
-  constructor(parts: Parts) {
-    this.parts = parts
+  constructor(context: Pick<Context, 'sql' | 'log'>, stepsOf: (job: store.Job) => Steps) {
+    this.context = context
+    this.stepsOf = stepsOf
   }
 
   start(): void {
@@ -96,8 +92,8 @@ export class JobWorker {
 
   private async run(): Promise<void> {
     while (!this.isStopping) {
-      const job = await store.takeJob(this.parts.sql).catch((error: unknown) => {
-        this.parts.log.debug({ err: error }, 'search for waiting jobs failed; will retry')
+      const job = await store.takeJob(this.context.sql).catch((error: unknown) => {
+        this.context.log.debug({ err: error }, 'search for waiting jobs failed; will retry')
         return undefined
       })
       if (job === undefined) await this.rests.rest(lookEveryMs)
@@ -107,8 +103,8 @@ export class JobWorker {
 
   /** Runs a job until it ends or this process loses its lease. */
   private async workOff(job: store.Job): Promise<void> {
-    const { sql } = this.parts
-    const steps = this.parts.stepsOf(job)
+    const { sql } = this.context
+    const steps = this.stepsOf(job)
     // A portion may wait for locks longer than a lease lasts, and another process would take over. Renewals don't wait
     // for each other, as one may hang on a lost connection.
     const renewing = startRounds(() => void store.renewJobLease(sql, job).catch(() => {}), renewEveryMs)
@@ -122,7 +118,7 @@ export class JobWorker {
 
   /** Decides a job's rows until it ends or this process stops. Returns whether the job has ended or was lost. */
   private async decideAll(job: store.Job, steps: Steps): Promise<boolean> {
-    const { log } = this.parts
+    const { log } = this.context
     const pace: Pace = { isBusy: this.lookout(job), busyRows: limits.importBusyPortionRows }
     const keepStatistics = this.statistician(job)
     let failures = 0
@@ -149,7 +145,7 @@ export class JobWorker {
   }
 
   private async giveUp(job: store.Job, steps: Steps, error: unknown, told: ToldFailure): Promise<void> {
-    const { sql, log } = this.parts
+    const { sql, log } = this.context
     log.error({ err: error, ...named(job, steps), at: job.place }, `${steps.noun} failed`)
     // If this fails too, the job is taken again and fails again.
     await store.failJob(sql, job, told).catch(() => {})
@@ -157,7 +153,7 @@ export class JobWorker {
 
   /** Runs one step. After a failure it reads the stored progress, as the lost response may have been a success. */
   private async attempt(job: store.Job, steps: Steps, pace: Pace, hasFailed: boolean) {
-    if (hasFailed) await store.readPosition(this.parts.sql, job)
+    if (hasFailed) await store.readPosition(this.context.sql, job)
     try {
       return await this.step(job, steps, pace, hasFailed)
     } catch (error) {
@@ -205,14 +201,14 @@ export class JobWorker {
       const now = performance.now()
       if (now < lookAt) return isBusy
       lookAt = now + busyMs
-      isBusy = await store.areOthersWriting(this.parts.sql, job, busyMs)
+      isBusy = await store.areOthersWriting(this.context.sql, job, busyMs)
       return isBusy
     }
   }
 
   /** Analyzes the tables after the first portions, and whenever the rows have doubled. */
   private statistician(job: store.Job): () => Promise<void> {
-    const { sql, log } = this.parts
+    const { sql, log } = this.context
     let next = limits.importPortionRows
     return async () => {
       if (job.isDryRun || job.unanalyzed < next) return

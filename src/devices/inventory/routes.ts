@@ -1,6 +1,6 @@
 import { keyOwnerOf } from '../../callers/caller.ts'
+import type { Context } from '../../context.ts'
 import { once } from '../../database/idempotency.ts'
-import type { Sql } from '../../database/open.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { type Handler, handle, read } from '../../http/handler.ts'
 import { yielder } from '../../runtime/event-loop.ts'
@@ -10,12 +10,7 @@ import { holdCatalogue, touchCatalogue } from '../models/store.ts'
 import { deleteDeviceInventory, importDeviceInventory, pageDeviceInventory } from './contract.ts'
 import * as store from './store.ts'
 
-interface Parts {
-  sql: Sql
-  catalogue: Catalogue
-}
-
-export function deviceInventoryRoutes({ sql, catalogue }: Parts): Handler[] {
+export function deviceInventoryRoutes({ sql }: Context, catalogue: Catalogue): Handler[] {
   return [
     handle(importDeviceInventory, async ({ caller, body: { entries }, actor, idempotency, pending }) => {
       const faults = await repeatedSerialFaults(entries)

@@ -1,6 +1,6 @@
 import { keyOwnerOf } from '../../callers/caller.ts'
+import type { Context } from '../../context.ts'
 import { once } from '../../database/idempotency.ts'
-import type { Sql } from '../../database/open.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { type Handler, handle, read } from '../../http/handler.ts'
 import { given } from '../../vocabulary/values.ts'
@@ -8,12 +8,7 @@ import type { Catalogue } from './catalogue.ts'
 import { deleteDeviceModel, pageDeviceModels, saveDeviceModel } from './contract.ts'
 import * as store from './store.ts'
 
-interface Parts {
-  sql: Sql
-  catalogue: Catalogue
-}
-
-export function deviceModelRoutes({ sql, catalogue }: Parts): Handler[] {
+export function deviceModelRoutes({ sql }: Context, catalogue: Catalogue): Handler[] {
   return [
     handle(saveDeviceModel, async ({ caller, body, actor, idempotency, pending }) => {
       const model = {

@@ -1,13 +1,13 @@
 import { requireApplication } from '../../applications/store.ts'
 import { keyOwnerOf } from '../../callers/caller.ts'
 import { requireApplicationOf, requireApplicationsOf } from '../../callers/permissions.ts'
-import type { Sql } from '../../database/open.ts'
-import { type BatchParts, runBatch } from '../../http/batch.ts'
+import type { Context } from '../../context.ts'
+import { runBatch } from '../../http/batch.ts'
 import { type Handler, handleOutOfTurn, read } from '../../http/handler.ts'
 import { validator } from '../../http/validate.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
-import { shownText, type WriteLaneParts, writeLane } from '../../writes/lane.ts'
+import { shownText, writeLane } from '../../writes/lane.ts'
 import {
   DeviceNamed,
   forceUnbindDevice,
@@ -20,17 +20,13 @@ import {
 import { findBindings } from './store.ts'
 import { type OwnerChange, ownerChanges } from './writes.ts'
 
-interface Parts extends WriteLaneParts, BatchParts {
-  writer: Sql
-}
-
 const readRow = validator(DeviceNamed, 'device', undefined)
 const rowsOf = (deviceNos: readonly unknown[]) => deviceNos.map((deviceNo) => ({ deviceNo }))
 
-export function deviceOwnershipRoutes(parts: Parts): Handler[] {
-  const { sql, writer } = parts
+export function deviceOwnershipRoutes(context: Context): Handler[] {
+  const { sql, pools } = context
   const lane = { name: 'ownership', claimsOf: ({ deviceNo }: OwnerChange) => [deviceNo] }
-  const change = writeLane({ ...parts, sql: writer }, lane, ownerChanges)
+  const change = writeLane({ ...context, sql: pools.creates }, lane, ownerChanges)
 
   return [
     handleOutOfTurn(unbindDevice, async ({ caller, actor, body, header, idempotency, pending }) => {
@@ -44,7 +40,7 @@ export function deviceOwnershipRoutes(parts: Parts): Handler[] {
       const appId = await requireApplicationOf(sql, caller, body.appId)
       const asked = { caller, actor, appId, ifMatch: null, pending: request.pending }
       const reason = given(body.reason)
-      return runBatch(parts, request, {
+      return runBatch(context, request, {
         owner: appId,
         rows: rowsOf(body.deviceNos),
         name: 'deviceNo',
@@ -78,7 +74,7 @@ export function deviceOwnershipRoutes(parts: Parts): Handler[] {
       await requireApplication(sql, target)
       const keyOwner = keyOwnerOf(caller)
       const asked = { caller, actor, ...ofAnyone, keyOwner, pending: request.pending }
-      return runBatch(parts, request, {
+      return runBatch(context, request, {
         owner: keyOwner,
         rows: rowsOf(deviceNos),
         name: 'deviceNo',

@@ -1,12 +1,13 @@
 import { requireApplicationOf } from '../../callers/permissions.ts'
+import type { Context } from '../../context.ts'
 import { JsonText } from '../../http/answer.ts'
-import { type BatchParts, runBatch } from '../../http/batch.ts'
+import { runBatch } from '../../http/batch.ts'
 import { tagged } from '../../http/etag.ts'
 import { type Handler, handleOutOfTurn, read } from '../../http/handler.ts'
 import { validator } from '../../http/validate.ts'
 import { invalidRequest } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
-import { shownText, type WriteLaneParts, writeLane } from '../../writes/lane.ts'
+import { shownText, writeLane } from '../../writes/lane.ts'
 import { DeviceNamed } from '../ownership/contract.ts'
 import {
   getPlacement,
@@ -26,17 +27,15 @@ import { pageOfHistory, requirePlacement, summarizeSites } from './store.ts'
 import { suggestDevices, suggestSites } from './suggestions/store.ts'
 import { placementChanges } from './writes.ts'
 
-interface Parts extends WriteLaneParts, BatchParts {}
-
 const readRow = validator(PlacementBatchRow, 'placement', undefined)
 const readNamed = validator(DeviceNamed, 'device', undefined)
 
 /** Suggestions reach this far by default. */
 const defaultMeters = 500
 
-export function placementRoutes(parts: Parts): Handler[] {
-  const { sql } = parts
-  const change = writeLane(parts, { name: 'placements' }, placementChanges)
+export function placementRoutes(context: Context): Handler[] {
+  const { sql } = context
+  const change = writeLane(context, { name: 'placements' }, placementChanges)
 
   return [
     handleOutOfTurn(savePlacement, async ({ caller, actor, body, header, pending }) => {
@@ -48,7 +47,7 @@ export function placementRoutes(parts: Parts): Handler[] {
     handleOutOfTurn(savePlacements, async ({ caller, actor, body, ...request }) => {
       const appId = await requireApplicationOf(sql, caller, body.appId)
       const asked = { caller, actor, appId, ifMatch: null, pending: request.pending }
-      return runBatch(parts, request, {
+      return runBatch(context, request, {
         owner: appId,
         rows: body.placements,
         name: 'deviceNo',
@@ -68,7 +67,7 @@ export function placementRoutes(parts: Parts): Handler[] {
       const appId = await requireApplicationOf(sql, caller, body.appId)
       const reason = given(body.reason)
       const asked = { caller, actor, appId, ifMatch: null, pending: request.pending }
-      return runBatch(parts, request, {
+      return runBatch(context, request, {
         owner: appId,
         rows: body.deviceNos.map((deviceNo) => ({ deviceNo })),
         name: 'deviceNo',

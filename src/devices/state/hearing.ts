@@ -1,20 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Logger } from 'pino'
-import type { Config } from '../../config.ts'
-import type { Sql } from '../../database/open.ts'
+import type { Context } from '../../context.ts'
 import { OutageLog } from '../../database/outage-log.ts'
 import { startRounds } from '../../runtime/actor.ts'
 import { presenceTimes } from './rules.ts'
 import { noteHearing } from './store.ts'
 
-interface Parts {
-  sql: Sql
-  log: Logger
-  config: Pick<Config, 'presenceSeconds'>
-}
-
 /** Notes that this process hears devices. A gap means that no worker ran, or the database was unavailable. */
-export function startHearing({ sql, log, config }: Parts): { stop(lastMs: number): Promise<void> } {
+export function startHearing({ sql, log, config }: Pick<Context, 'sql' | 'log' | 'config'>): {
+  stop(lastMs: number): Promise<void>
+} {
   const times = presenceTimes(config.presenceSeconds)
   const outage = new OutageLog(log, {
     failing: 'the service could not note that it serves: devices are not taken offline until it can',

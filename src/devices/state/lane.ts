@@ -1,9 +1,6 @@
-import type { CallerCache } from '../../callers/cache.ts'
 import type { Caller } from '../../callers/caller.ts'
 import { type LaneOutcome, submitter } from '../../callers/submitter.ts'
-import type { Config } from '../../config.ts'
-import type { OpenLane } from '../../database/lanes.ts'
-import type { Sql } from '../../database/open.ts'
+import type { Context } from '../../context.ts'
 import type { Pending } from '../../database/pending.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import { type Device, deviceText, showDevice } from '../rules.ts'
@@ -13,21 +10,15 @@ import { isClearing, presenceTimes } from './rules.ts'
 
 type Submission = Report & { caller: Caller; pending: Pending }
 
-export interface StateLaneParts {
-  /** A pool of its own, so that creates never wait for reports. */
-  writer: Sql
-  openLane: OpenLane
-  callers: CallerCache
-  config: Pick<Config, 'presenceSeconds'>
-}
-
 /**
  * Opens the lane of reports. Returns its submit function. Reports that repeat a device's state are noted without the
  * application's lock; a second round trip applies the others under it. While most reports change something, the first
  * is left out, with the same result.
  */
-export function stateLane(parts: StateLaneParts): (submission: Submission) => Promise<string> {
-  const { writer, openLane, callers, config } = parts
+export function stateLane(context: Context): (submission: Submission) => Promise<string> {
+  const { pools, openLane, callers, config } = context
+  // A pool of its own, so that creates never wait for reports.
+  const { states: writer } = pools
   const { refreshMs } = presenceTimes(config.presenceSeconds)
   let changesPrevail = false
   const underWay = new Turns()

@@ -1,7 +1,5 @@
-import type { Logger } from 'pino'
-import type { Config } from '../../config.ts'
+import type { Context } from '../../context.ts'
 import { tryLock } from '../../database/advisory-lock.ts'
-import type { Sql } from '../../database/open.ts'
 import { OutageLog } from '../../database/outage-log.ts'
 import { transaction } from '../../database/transaction.ts'
 import { startRounds } from '../../runtime/actor.ts'
@@ -12,12 +10,6 @@ import { findSilentDevices, hasHeardLongEnough, lockSilentDevices, type SilentDe
 /** Small, so that an application's lock isn't held for long. */
 const stepDevices = 500
 const actor = 'platform:presence'
-
-interface Parts {
-  sql: Sql
-  log: Logger
-  config: Pick<Config, 'presenceSeconds'>
-}
 
 /** Silence is no report, so the latest report's time stays. */
 const toOffline = ({ appId, deviceNo }: SilentDevice): Report => ({
@@ -30,7 +22,7 @@ const toOffline = ({ appId, deviceNo }: SilentDevice): Report => ({
 })
 
 /** Starts to mark devices offline after a timeout in which the service could hear them (contract §5). */
-export function startPresence({ config, sql, log }: Parts): { stop(): void } {
+export function startPresence({ config, sql, log }: Pick<Context, 'sql' | 'log' | 'config'>): { stop(): void } {
   const times = presenceTimes(config.presenceSeconds)
   const { refreshMs, silenceMs, tickMs } = times
   const outage = new OutageLog(log, {

@@ -1,27 +1,23 @@
 import type { Static } from 'typebox'
 import { requireApplicationOf, requireApplicationsOf } from '../../callers/permissions.ts'
+import type { Context } from '../../context.ts'
 import type { RequestKey } from '../../database/idempotency.ts'
-import type { Sql } from '../../database/open.ts'
 import { JsonText } from '../../http/answer.ts'
-import { type BatchParts, runBatch } from '../../http/batch.ts'
+import { runBatch } from '../../http/batch.ts'
 import { type Handler, handleOutOfTurn, read } from '../../http/handler.ts'
 import { validator } from '../../http/validate.ts'
 import { readMoment, showMoment } from '../../vocabulary/moments.ts'
 import { invalidRequest } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { getDeviceState, reportDeviceState, reportDeviceStates, StateReport } from './contract.ts'
-import { type StateLaneParts, stateLane } from './lane.ts'
+import { stateLane } from './lane.ts'
 import type { Report } from './routine.ts'
 import { reportedValues, reportTimeFaults } from './rules.ts'
 import { findReported, type ReportedDevice, requireReported } from './store.ts'
 
-interface Parts extends StateLaneParts, BatchParts {
-  sql: Sql
-}
-
-export function deviceStateRoutes(parts: Parts): Handler[] {
-  const { sql } = parts
-  const submit = stateLane(parts)
+export function deviceStateRoutes(context: Context): Handler[] {
+  const { sql } = context
+  const submit = stateLane(context)
   const check = (report: Partial<StateReport>) => reportTimeFaults(report)
   const readRow = validator(StateReport, 'report', check)
 
@@ -47,7 +43,7 @@ export function deviceStateRoutes(parts: Parts): Handler[] {
     handleOutOfTurn(reportDeviceStates, async ({ caller, actor, body, ...request }) => {
       const appId = await requireApplicationOf(sql, caller, body.appId)
       const counts = new Map<string, number>()
-      return runBatch(parts, request, {
+      return runBatch(context, request, {
         owner: appId,
         rows: body.reports,
         name: 'deviceNo',

@@ -1,6 +1,5 @@
-import type { Logger } from 'pino'
+import type { Context } from '../../context.ts'
 import { onEvents } from '../../database/commits.ts'
-import type { Sql } from '../../database/open.ts'
 import { Rests } from '../../runtime/rests.ts'
 import { eventsAfter, lastEventIds } from '../store.ts'
 import { Feed } from './feed.ts'
@@ -14,14 +13,9 @@ const pageRows = 200
 /** Only a new feed ends this rest. */
 const idleMs = 3_600_000
 
-interface ReaderParts {
-  sql: Sql
-  log: Logger
-}
-
 /** Reads the log once per application for all streams of this process. */
 export class LogReader {
-  private readonly parts: ReaderParts
+  private readonly context: Pick<Context, 'log' | 'pools'>
   private readonly feeds = new Map<string, Feed>()
   /** Feeds with new events, and up to which ID the log is complete. */
   private readonly behind = new Map<Feed, number>()
@@ -31,8 +25,8 @@ export class LogReader {
   private isStopped = false
   private isFailing = false
 
-  constructor(parts: ReaderParts) {
-    this.parts = parts
+  constructor(context: Pick<Context, 'log' | 'pools'>) {
+    this.context = context
     this.unlisten = onEvents((appIds) => {
       if (this.feeds.size === 0) return
       for (const appId of appIds) {
@@ -56,7 +50,7 @@ export class LogReader {
 
   /** Returns the ID of the application's latest event, or one between it and the next. */
   async newestId(appId: string): Promise<number> {
-    return (await lastEventIds(this.parts.sql, [appId])).get(appId) ?? 0
+    return (await lastEventIds(this.context.pools.callbacks, [appId])).get(appId) ?? 0
   }
 
   /** Forgets a feed that nobody uses. */
@@ -97,7 +91,7 @@ export class LogReader {
   }
 
   private noteFailure(error: unknown): false {
-    if (!this.isFailing && !this.isStopped) this.parts.log.warn({ err: error }, 'streams wait: events cannot be read')
+    if (!this.isFailing && !this.isStopped) this.context.log.warn({ err: error }, 'streams wait: events cannot be read')
     this.isFailing = true
     return false
   }
@@ -106,7 +100,7 @@ export class LogReader {
     this.lookedAt = performance.now()
     const before = [...this.feeds.values()].map((feed) => [feed, feed.head] as const)
     const last = await lastEventIds(
-      this.parts.sql,
+      this.context.pools.callbacks,
       before.map(([{ appId }]) => appId),
     )
     for (const [feed, head] of before) {
@@ -118,7 +112,7 @@ export class LogReader {
   }
 
   private async read(feed: Feed, through: number): Promise<void> {
-    const { sql } = this.parts
+    const { callbacks: sql } = this.context.pools
     this.behind.delete(feed)
     try {
       const events = await eventsAfter(sql, feed.appId, feed.head, pageRows)

@@ -12,10 +12,6 @@ import { type EventFilter, pageOfEvents } from '../store.ts'
 import { behindRows, type StreamFilter } from './event-stream.ts'
 import type { Streams } from './streams.ts'
 
-interface Parts {
-  streams: Streams
-}
-
 const lastEventId = 'Last-Event-ID'
 const { [reasonKey]: aPosition } = integer() as unknown as { [reasonKey]: Reason }
 const headers = {
@@ -25,7 +21,7 @@ const headers = {
   'x-accel-buffering': 'no',
 }
 
-export function streamRoutes({ streams }: Parts): Handler[] {
+export function streamRoutes(streams: Streams): Handler[] {
   return [
     stream(
       streamEvents,

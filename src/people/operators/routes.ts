@@ -1,7 +1,7 @@
-import { type CallerCache, operators } from '../../callers/cache.ts'
+import { operators } from '../../callers/cache.ts'
 import { keyOwnerOf, type OperatorCaller } from '../../callers/caller.ts'
 import { hashSecret, newOperatorKey, newSecret } from '../../callers/credentials.ts'
-import type { Config } from '../../config.ts'
+import type { Context } from '../../context.ts'
 import { once } from '../../database/idempotency.ts'
 import type { Sql, Statements } from '../../database/open.ts'
 import type { Pending } from '../../database/pending.ts'
@@ -15,7 +15,7 @@ import { type FieldFault, invalidRequest, Refusal } from '../../vocabulary/refus
 import { given } from '../../vocabulary/values.ts'
 import { useCode } from '../second-factor/codes.ts'
 import { hashPassword } from '../sessions/passwords.ts'
-import { beginSession, checkPassword, type SessionParts } from '../sessions/sign-in.ts'
+import { beginSession, checkPassword } from '../sessions/sign-in.ts'
 import { deleteSessionsOf, forgetBrowsers, isUnchanged, requireAccount } from '../sessions/store.ts'
 import { unlink } from '../sign-on/store.ts'
 import { handOverViews } from '../views/store.ts'
@@ -26,13 +26,8 @@ import * as store from './store.ts'
 
 type ActorAndAddress = Pick<OperationRequest, 'actor' | 'sourceAddress'>
 
-interface Parts extends SessionParts {
-  callers: CallerCache
-  passwords: Config['passwords']
-}
-
-export function operatorRoutes(parts: Parts): Handler[] {
-  const { sql, callers, passwords } = parts
+export function operatorRoutes(context: Context): Handler[] {
+  const { sql, callers, config } = context
 
   const logEvent = (
     tx: Statements,
@@ -181,12 +176,12 @@ export function operatorRoutes(parts: Parts): Handler[] {
         const account = await store.requireSetUp(sql, tokenHash)
         requireNone(passwordFaults('password', body.password, given(body.name) ?? account.name))
         const { hasFactor, role } = await requireAccount(sql, account.id)
-        if (passwords === 'admins' && role !== 'admin') throw new Refusal('passwordSignInOff')
+        if (config.passwords === 'admins' && role !== 'admin') throw new Refusal('passwordSignInOff')
         const code = given(body.code)
         if (hasFactor && code === null) throw new Refusal('secondFactorRequired')
         const passwordHash = await hashPassword(body.password)
         const holder = { operatorId: account.id, name: account.name, address: sourceAddress() }
-        if (hasFactor && code !== null) await useCode(parts, holder, code)
+        if (hasFactor && code !== null) await useCode(context, holder, code)
         const name = given(body.name)
         const id = await pending.transaction(sql, async (tx) => {
           await store.lockOperators(tx)
@@ -203,7 +198,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
         const method = hasFactor ? 'password+code' : 'password'
         const session = { operatorId: id, operatorKeyId: null, settingKeyHash: null, method } as const
         const source = { header, sourceAddress }
-        return beginSession(parts, session, source, (tx) => isUnchanged(tx, { id, passwordHash, hasFactor }))
+        return beginSession(context, session, source, (tx) => isUnchanged(tx, { id, passwordHash, hasFactor }))
       },
       { check: ({ name, password }) => [...nameFaults(name), ...passwordFaults('password', password, name)] },
     ),
@@ -215,7 +210,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
         if (operatorId === null) throw new Refusal('operatorNotFound')
         if ((await store.requireOperator(sql, operatorId)).source === 2) throw new Refusal('managedBySignOn')
         requireNone(passwordFaults('newPassword', body.newPassword, name))
-        await checkPassword(parts, { name, password: body.password }, by)
+        await checkPassword(context, { name, password: body.password }, by)
         const passwordHash = await hashPassword(body.newPassword)
         return change(pending, operatorId, async (tx) => {
           const before = await store.requireOperator(tx, operatorId)

@@ -1,3 +1,4 @@
+import type { Context } from '../../context.ts'
 import type { Sql } from '../../database/open.ts'
 import { transaction } from '../../database/transaction.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
@@ -8,11 +9,6 @@ import * as attempts from '../sign-in-attempts/store.ts'
 import { hashRecoveryCode, readCode, stepOfCode } from './generator.ts'
 import * as store from './store.ts'
 
-interface Parts {
-  sql: Sql
-  secrets: SecretBox
-}
-
 export interface CodeHolder {
   operatorId: number
   name: string
@@ -20,7 +16,11 @@ export interface CodeHolder {
 }
 
 /** Uses up a code. Throws 10033, and 10007 after too many wrong codes of the account, from any address. */
-export async function useCode({ sql, secrets }: Parts, holder: CodeHolder, typed: string): Promise<void> {
+export async function useCode(
+  { sql, secrets }: Pick<Context, 'sql' | 'secrets'>,
+  holder: CodeHolder,
+  typed: string,
+): Promise<void> {
   await counted(sql, holder, async () => {
     const read = readCode(typed)
     if (read?.kind === 'generator') return useGeneratorCode(sql, secrets, holder.operatorId, read.code)

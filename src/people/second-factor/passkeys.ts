@@ -7,10 +7,10 @@ import {
   verifyAuthenticationResponse,
   verifyRegistrationResponse,
 } from '@simplewebauthn/server'
-import type { Sql, Statements } from '../../database/open.ts'
+import type { Context } from '../../context.ts'
+import type { Statements } from '../../database/open.ts'
 import { transaction } from '../../database/transaction.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
-import type { SecretBox } from '../../secrets/box.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
 import { useOnce } from '../tickets/store.ts'
@@ -32,14 +32,8 @@ export function relyingPartyOf(publicUrl: string | undefined): RelyingParty | un
   return isIP(hostname.replace(/^\[|\]$/g, '')) === 0 ? { id: hostname, origin } : undefined
 }
 
-export interface PasskeyParts {
-  sql: Sql
-  secrets: SecretBox
-  publicUrl: string | undefined
-}
-
-function requireParty({ publicUrl }: PasskeyParts): RelyingParty {
-  const party = relyingPartyOf(publicUrl)
+function requireParty({ config }: Context): RelyingParty {
+  const party = relyingPartyOf(config.publicUrl)
   if (party !== undefined) return party
   const reason = {
     en: 'must be an https URL with a host name, not an IP address, to use passkeys',
@@ -59,7 +53,7 @@ interface Challenge {
   operatorId: number | null
 }
 
-function begun({ secrets }: PasskeyParts, options: { challenge: string }, operatorId: number | null): Begun {
+function begun({ secrets }: Context, options: { challenge: string }, operatorId: number | null): Begun {
   const content: Challenge = { challenge: options.challenge, operatorId }
   return { options: { ...options }, ticket: sealTicket(secrets, purposeOf(operatorId), content, limits.ticketSeconds) }
 }
@@ -68,11 +62,11 @@ const purposeOf = (operatorId: number | null) => (operatorId === null ? 'passkey
 
 /** Throws 10001 if the service's address allows no passkeys, or the account has too many. */
 export async function beginPasskey(
-  parts: PasskeyParts,
+  context: Context,
   { operatorId, name }: { operatorId: number; name: string },
 ): Promise<Begun> {
-  const party = requireParty(parts)
-  const known = await store.passkeysOf(parts.sql, operatorId)
+  const party = requireParty(context)
+  const known = await store.passkeysOf(context.sql, operatorId)
   requireRoom(known.length)
   const options = await generateRegistrationOptions({
     rpName: 'Forecourt',
@@ -86,7 +80,7 @@ export async function beginPasskey(
     excludeCredentials: known.map((id) => ({ id })),
     timeout: limits.ticketSeconds * 1000,
   })
-  return begun(parts, options, operatorId)
+  return begun(context, options, operatorId)
 }
 
 export function requireRoom(passkeys: number): void {
@@ -100,12 +94,12 @@ export function requireRoom(passkeys: number): void {
 
 /** Uses the ticket up. Throws 10001 and 10033. */
 export async function checkNewPasskey(
-  parts: PasskeyParts,
+  context: Context,
   operatorId: number,
   { ticket: text, credential }: { ticket: string; credential: object },
 ): Promise<store.NewPasskey> {
-  const party = requireParty(parts)
-  const ticket = openTicket<Challenge>(parts.secrets, purposeOf(operatorId), text)
+  const party = requireParty(context)
+  const ticket = openTicket<Challenge>(context.secrets, purposeOf(operatorId), text)
   if (ticket === undefined || isFramed(credential)) throw new Refusal('codeInvalid')
   // The library throws for anything invalid.
   const { registrationInfo } = await verifyRegistrationResponse({
@@ -116,7 +110,7 @@ export async function checkNewPasskey(
     requireUserVerification: true,
     supportedAlgorithmIDs: algorithms,
   }).catch(() => ({ registrationInfo: undefined }))
-  if (registrationInfo === undefined || !(await useOnce(parts.sql, ticket))) throw new Refusal('codeInvalid')
+  if (registrationInfo === undefined || !(await useOnce(context.sql, ticket))) throw new Refusal('codeInvalid')
   const { id, publicKey, counter } = registrationInfo.credential
   return {
     credentialId: id,
@@ -127,29 +121,29 @@ export async function checkNewPasskey(
 }
 
 /** For anyone. Throws 10001 if the service's address allows no passkeys. */
-export async function beginPasskeySignIn(parts: PasskeyParts): Promise<Begun> {
-  const party = requireParty(parts)
+export async function beginPasskeySignIn(context: Context): Promise<Begun> {
+  const party = requireParty(context)
   const options = await generateAuthenticationOptions({
     rpID: party.id,
     userVerification: 'required',
     timeout: limits.ticketSeconds * 1000,
   })
-  return begun(parts, options, null)
+  return begun(context, options, null)
 }
 
 /** Throws 10001, and 10031 for anything that is wrong with the passkey; nothing is stored then. */
 export async function usePasskey(
-  parts: PasskeyParts,
+  context: Context,
   { ticket: text, credential, ofOperator = null }: { ticket: string; credential: object; ofOperator?: number | null },
   address: string,
 ): Promise<{ operatorId: number; passkeyId: number }> {
-  const party = requireParty(parts)
-  const ticket = openTicket<Challenge>(parts.secrets, purposeOf(null), text)
+  const party = requireParty(context)
+  const ticket = openTicket<Challenge>(context.secrets, purposeOf(null), text)
   const response = credential as AuthenticationResponseJSON
   const passkey =
     ticket === undefined || typeof response.id !== 'string'
       ? undefined
-      : await store.findPasskey(parts.sql, response.id)
+      : await store.findPasskey(context.sql, response.id)
   if (ticket === undefined || passkey === undefined || isFramed(credential)) throw new Refusal('signInFailed')
   if (ofOperator !== null && passkey.operatorId !== ofOperator) throw new Refusal('signInFailed')
   const verified = await verifyAuthenticationResponse({
@@ -165,7 +159,7 @@ export async function usePasskey(
   const isOwners = handle === undefined || handle === null || isHandleOf(handle, passkey.operatorId)
   if (verified?.verified !== true || !isOwners) throw new Refusal('signInFailed')
   const { newCounter, credentialBackedUp } = verified.authenticationInfo
-  const isCounted = await transaction(parts.sql, async (tx) => {
+  const isCounted = await transaction(context.sql, async (tx) => {
     // Only a right passkey uses up the ticket, so strangers leave no row.
     if (!(await useOnce(tx, ticket))) return false
     if (await store.countUse(tx, passkey.id, newCounter, credentialBackedUp)) return true

@@ -1,6 +1,7 @@
 import { requireStanding } from '../../callers/access-control.ts'
 import { operators } from '../../callers/cache.ts'
 import { actorOf, type Caller, keyOwnerOf, type OperatorCaller } from '../../callers/caller.ts'
+import type { Context } from '../../context.ts'
 import { once } from '../../database/idempotency.ts'
 import type { Statements } from '../../database/open.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
@@ -10,7 +11,6 @@ import type { PlatformEventType } from '../../vocabulary/event-types.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import type { Admission } from '../../vocabulary/roles.ts'
 import { lockOperators, requireOperator } from '../operators/store.ts'
-import type { SessionParts } from '../sessions/sign-in.ts'
 import { deleteSessionsOf, forgetBrowsers, noteShown } from '../sessions/store.ts'
 import { counted } from './codes.ts'
 import * as contract from './contract.ts'
@@ -42,14 +42,14 @@ function requireOwner(caller: Caller): Owner {
 }
 
 class FactorChanges {
-  private readonly parts: SessionParts
+  private readonly context: Context
 
-  constructor(parts: SessionParts) {
-    this.parts = parts
+  constructor(context: Context) {
+    this.context = context
   }
 
   async shown(sql: Statements, { operatorId }: Pick<Owner, 'operatorId'>, role: string) {
-    const { rules } = this.parts
+    const { rules } = this.context
     const isRequired = rules.factorRoles.some((asked) => asked === role)
     return { isRequired, ...(await store.readFactors(sql, operatorId)) }
   }
@@ -64,7 +64,7 @@ class FactorChanges {
   /** Checks under the lock: the session's rights may have changed meanwhile. */
   async lock(tx: Statements, operation: Admission, caller: Caller, { operatorId }: Owner) {
     const account = await store.lockAccount(tx, operatorId)
-    await requireStanding(tx, operation, caller, this.parts.rules, { holds: true })
+    await requireStanding(tx, operation, caller, this.context.rules, { holds: true })
     return account
   }
 
@@ -76,7 +76,7 @@ class FactorChanges {
     save: (tx: Statements, owner: Owner) => Promise<object | undefined>,
   ) {
     const owner = requireOwner(by.caller)
-    const added = await by.pending.transaction(this.parts.sql, async (tx) => {
+    const added = await by.pending.transaction(this.context.sql, async (tx) => {
       const { role } = await this.lock(tx, operation, by.caller, owner)
       const before = await this.shown(tx, owner, role)
       const told = await save(tx, owner)
@@ -87,7 +87,7 @@ class FactorChanges {
       await this.log(tx, 'secondFactor.added', by, owner, told)
       return { ...(await this.shown(tx, owner, role)), recoveryCodes }
     })
-    await this.parts.callers.noteChange(operators)
+    await this.context.callers.noteChange(operators)
     return added
   }
 
@@ -108,7 +108,7 @@ class FactorChanges {
     take: (tx: Statements, operatorId: number) => Promise<object | undefined>,
   ) {
     const owner = requireOwner(by.caller)
-    const removed = await by.pending.transaction(this.parts.sql, async (tx) => {
+    const removed = await by.pending.transaction(this.context.sql, async (tx) => {
       const { role } = await this.lock(tx, operation, by.caller, owner)
       const told = await take(tx, owner.operatorId)
       if (told === undefined) throw new Refusal('secondFactorNotFound')
@@ -120,7 +120,7 @@ class FactorChanges {
       await this.log(tx, 'secondFactor.removed', by, owner, told)
       return this.shown(tx, owner, role)
     })
-    await this.parts.callers.noteChange(operators)
+    await this.context.callers.noteChange(operators)
     return removed
   }
 }
@@ -128,9 +128,9 @@ class FactorChanges {
 const countOf = ({ totp, passkeys }: Pick<contract.SecondFactors, 'totp' | 'passkeys'>) =>
   passkeys.length + (totp === null ? 0 : 1)
 
-export function secondFactorRoutes(parts: SessionParts): Handler[] {
-  const { sql, secrets, callers } = parts
-  const changes = new FactorChanges(parts)
+export function secondFactorRoutes(context: Context): Handler[] {
+  const { sql, secrets, callers } = context
+  const changes = new FactorChanges(context)
 
   return [
     handle(contract.getSecondFactors, async ({ caller }) => {
@@ -154,7 +154,11 @@ export function secondFactorRoutes(parts: SessionParts): Handler[] {
       let found: { secret: string; step: number } | undefined
       await counted(sql, { operatorId, name, address: by.sourceAddress() }, async () => {
         const draft = await store.findDraft(sql, operatorId)
-        if (draft === undefined) return false
+        if (draft === undefined) {
+          // It goes with the account.
+          await by.pending.requireStanding()
+          return false
+        }
         const opened = secrets.openOnce(sealedFor(operatorId), draft.secret)
         const step = stepOfCode(opened, plainCode(body.code), draft.now)
         found = step === undefined ? undefined : { secret: draft.secret, step }
@@ -172,11 +176,11 @@ export function secondFactorRoutes(parts: SessionParts): Handler[] {
       ),
     ),
 
-    handle(contract.startPasskey, ({ caller }) => beginPasskey(parts, requireOwner(caller))),
+    handle(contract.startPasskey, ({ caller }) => beginPasskey(context, requireOwner(caller))),
 
     handle(contract.savePasskey, async ({ body, ...by }) => {
       const { operatorId } = requireOwner(by.caller)
-      const passkey = await checkNewPasskey(parts, operatorId, body)
+      const passkey = await checkNewPasskey(context, operatorId, body)
       return changes.add(contract.savePasskey, by, 'passkey', async (tx) => {
         requireRoom((await store.passkeysOf(tx, operatorId)).length)
         const passkeyId = await store.insertPasskey(tx, operatorId, body.name, passkey)

@@ -1,11 +1,12 @@
 import type { OperatorCaller } from '../../callers/caller.ts'
 import { hashSecret } from '../../callers/credentials.ts'
+import type { Context } from '../../context.ts'
 import { invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { useCode } from '../second-factor/codes.ts'
 import { usePasskey } from '../second-factor/passkeys.ts'
 import * as attempts from '../sign-in-attempts/store.ts'
-import { checkPassword, type SessionParts, type Source } from './sign-in.ts'
+import { checkPassword, type Source } from './sign-in.ts'
 import * as store from './store.ts'
 
 export interface Credentials {
@@ -24,13 +25,13 @@ interface Proving {
 
 /** Throws 10032, 10033 and 10007. */
 export async function requireCode(
-  parts: SessionParts,
+  context: Context,
   { id, name }: Pick<store.Account, 'id' | 'name'>,
   code: string | null,
   source: Source,
 ): Promise<void> {
   if (code === null) throw new Refusal('secondFactorRequired')
-  await useCode(parts, { operatorId: id, name, address: source.sourceAddress() }, code)
+  await useCode(context, { operatorId: id, name, address: source.sourceAddress() }, code)
 }
 
 export const isPasskeyGiven = ({ ticket, credential }: Credentials): boolean =>
@@ -38,7 +39,7 @@ export const isPasskeyGiven = ({ ticket, credential }: Credentials): boolean =>
 
 /** With `ofOperator`, a passkey of another account is a wrong one. Throws 10001, 10007 and 10031. */
 export async function requirePasskey(
-  parts: SessionParts,
+  context: Context,
   body: Credentials,
   source: Source,
   ofOperator: number | null = null,
@@ -47,8 +48,8 @@ export async function requirePasskey(
   if (ticket === null) throw missing('ticket')
   if (credential === null) throw missing('credential')
   const address = source.sourceAddress()
-  return attempts.judged(parts.sql, attempts.attemptFrom(address), () =>
-    usePasskey(parts, { ticket, credential, ofOperator }, address),
+  return attempts.judged(context.sql, attempts.attemptFrom(address), () =>
+    usePasskey(context, { ticket, credential, ofOperator }, address),
   )
 }
 
@@ -60,36 +61,36 @@ export interface Shown {
 
 /** An identity confirmation (contract §12.4), or the missing factor. Throws 10001, 10007, 10031, 10032, 10033. */
 export async function requireProof(
-  parts: SessionParts,
+  context: Context,
   { caller, sessionId }: Proving,
   body: Credentials,
   source: Source,
 ): Promise<Shown> {
   const { operatorId } = caller
-  if (operatorId === null) return requireKey(parts, sessionId, given(body.operatorKey), source)
+  if (operatorId === null) return requireKey(context, sessionId, given(body.operatorKey), source)
   if (isPasskeyGiven(body)) {
-    await requirePasskey(parts, body, source, operatorId)
+    await requirePasskey(context, body, source, operatorId)
     return { factor: 'passkey', isProof: true }
   }
   const [password, code] = [given(body.password), given(body.code)]
-  const account = await store.requireAccount(parts.sql, operatorId)
+  const account = await store.requireAccount(context.sql, operatorId)
   // A code alone is the factor that the session lacks, or completes a proof that the provider began.
   if (code !== null && password === null) {
-    const isProof = await store.hasProviderProof(parts.sql, sessionId)
+    const isProof = await store.hasProviderProof(context.sql, sessionId)
     if (caller.lacks === 'show' || isProof) {
-      await requireCode(parts, account, code, source)
+      await requireCode(context, account, code, source)
       return { factor: 'code', isProof }
     }
   }
   if (password === null) throw missing('password')
-  await checkPassword(parts, { name: account.name, password }, source, (found) =>
-    found.hasFactor ? requireCode(parts, found, code, source) : Promise.resolve(),
+  await checkPassword(context, { name: account.name, password }, source, (found) =>
+    found.hasFactor ? requireCode(context, found, code, source) : Promise.resolve(),
   )
   return { factor: account.hasFactor ? 'code' : null, isProof: true }
 }
 
 async function requireKey(
-  { sql }: SessionParts,
+  { sql }: Context,
   sessionId: number,
   operatorKey: string | null,
   source: Source,

@@ -2,12 +2,11 @@ import { operators } from '../../callers/cache.ts'
 import { keyOwnerOf, type OperatorCaller } from '../../callers/caller.ts'
 import { hashSecret } from '../../callers/credentials.ts'
 import { findKeys, noteUse } from '../../callers/store.ts'
-import type { Config } from '../../config.ts'
+import type { Context } from '../../context.ts'
 import { once } from '../../database/idempotency.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import type { JsonText } from '../../http/answer.ts'
 import { type Handler, handle, read } from '../../http/handler.ts'
-import type { Metrics } from '../../runtime/metrics.ts'
 import type { SecretBox } from '../../secrets/box.ts'
 import { sealedFor } from '../../secrets/store.ts'
 import { type FieldFault, invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
@@ -17,20 +16,16 @@ import { hasPasskey } from '../second-factor/store.ts'
 import { attemptFrom, judged } from '../sign-in-attempts/store.ts'
 import * as contract from './contract.ts'
 import { type Credentials, isPasskeyGiven, requireCode, requirePasskey, requireProof } from './proof.ts'
-import { beginSession, checkPassword, type SessionParts, type Source, withMark, withoutSession } from './sign-in.ts'
+import { beginSession, checkPassword, type Source, withMark, withoutSession } from './sign-in.ts'
 import * as store from './store.ts'
 
-interface Parts extends SessionParts {
-  metrics: Metrics
-  provider: { endSessionUrl(idToken: string | null): Promise<string | null> } | undefined
-  config: Pick<
-    Config,
-    'passwords' | 'timeZone' | 'mapTileUrl' | 'inventoryPolicy' | 'presenceSeconds' | 'coordinates' | 'privateCallbacks'
-  >
+/** Where a provider ends its own session. */
+interface SignOutPages {
+  endSessionUrl(idToken: string | null): Promise<string | null>
 }
 
-export function sessionRoutes(parts: Parts): Handler[] {
-  const { sql, callers, rules, metrics, config } = parts
+export function sessionRoutes(context: Context, provider: SignOutPages | undefined): Handler[] {
+  const { sql, callers, rules, metrics, config } = context
   const { settingKeyHash } = rules
 
   async function checkKey(operatorKey: string, source: Source): Promise<store.SessionHolder> {
@@ -49,27 +44,27 @@ export function sessionRoutes(parts: Parts): Handler[] {
   async function signIn(body: Credentials, source: Source): Promise<JsonText> {
     const [name, password, operatorKey] = [given(body.name), given(body.password), given(body.operatorKey)]
     if (operatorKey !== null) {
-      return beginSession(parts, { ...(await checkKey(operatorKey, source)), method: 'operatorKey' }, source)
+      return beginSession(context, { ...(await checkKey(operatorKey, source)), method: 'operatorKey' }, source)
     }
     if (isPasskeyGiven(body)) {
-      const { operatorId, passkeyId } = await requirePasskey(parts, body, source)
+      const { operatorId, passkeyId } = await requirePasskey(context, body, source)
       const session = { operatorId, operatorKeyId: null, settingKeyHash: null, method: 'passkey' } as const
-      return beginSession(parts, session, source, (tx) => hasPasskey(tx, operatorId, passkeyId))
+      return beginSession(context, session, source, (tx) => hasPasskey(tx, operatorId, passkeyId))
     }
     if (name === null || password === null) throw invalidRequest(missing({ name, password }))
-    const account = await checkPassword(parts, { name, password }, source, async (account) => {
+    const account = await checkPassword(context, { name, password }, source, async (account) => {
       if (config.passwords === 'admins' && account.role !== 'admin') throw new Refusal('passwordSignInOff')
-      if (account.hasFactor) await requireCode(parts, account, given(body.code), source)
+      if (account.hasFactor) await requireCode(context, account, given(body.code), source)
     })
     const method = account.hasFactor ? 'password+code' : 'password'
     const session = { operatorId: account.id, operatorKeyId: null, settingKeyHash: null, method } as const
-    return beginSession(parts, session, source, (tx) => store.isUnchanged(tx, account))
+    return beginSession(context, session, source, (tx) => store.isUnchanged(tx, account))
   }
 
   async function signOutUrlOf(operatorId: number | null, idToken: string | null | undefined): Promise<string | null> {
-    if (parts.provider === undefined || idToken === undefined || operatorId === null) return null
-    const opened = idToken === null ? null : openSealed(parts.secrets, operatorId, idToken)
-    return parts.provider.endSessionUrl(opened)
+    if (provider === undefined || idToken === undefined || operatorId === null) return null
+    const opened = idToken === null ? null : openSealed(context.secrets, operatorId, idToken)
+    return provider.endSessionUrl(opened)
   }
 
   return [
@@ -86,13 +81,13 @@ export function sessionRoutes(parts: Parts): Handler[] {
       }
     }),
 
-    handle(contract.startPasskeySession, () => beginPasskeySignIn(parts)),
+    handle(contract.startPasskeySession, () => beginPasskeySignIn(context)),
 
     handle(contract.getSession, async ({ caller, ...source }) => {
       const { sessionId, operatorId, name, role, applications } = caller as OperatorCaller
       if (sessionId !== null) {
-        const session = await store.requireOwnSession(sql, sessionId, parts)
-        return operatorId === null ? session : withMark(parts.cookies, session, source)
+        const session = await store.requireOwnSession(sql, sessionId, context)
+        return operatorId === null ? session : withMark(context.cookies, session, source)
       }
       return { id: null, operatorId, name, role, appIds: applications && [...applications], ...noSessionMembers }
     }),
@@ -101,13 +96,13 @@ export function sessionRoutes(parts: Parts): Handler[] {
       const { sessionId } = caller as OperatorCaller
       if (sessionId === null) throw new Refusal('notPermitted')
       const proving = { caller: caller as OperatorCaller, sessionId }
-      const { factor, isProof } = await requireProof(parts, proving, body, source)
+      const { factor, isProof } = await requireProof(context, proving, body, source)
       await pending.transaction(sql, async (tx) => {
         if (isProof) await store.noteProof(tx, sessionId)
         if (factor !== null) await store.noteShown(tx, sessionId, factor)
       })
       await callers.noteChange(operators)
-      return store.requireSession(sql, sessionId, parts)
+      return store.requireSession(sql, sessionId, context)
     }),
 
     handle(contract.getSettings, async () => {
@@ -128,7 +123,7 @@ export function sessionRoutes(parts: Parts): Handler[] {
       const ended = await pending.transaction(sql, (tx) =>
         once(tx, idempotency, keyOwnerOf(caller), async () => {
           if (isOwn) idToken = await store.findIdToken(tx, id)
-          const data = await store.deleteSession(tx, id, isOwn || isAdmin ? null : operatorId, parts)
+          const data = await store.deleteSession(tx, id, isOwn || isAdmin ? null : operatorId, context)
           if (data === undefined) return undefined
           const address = source.sourceAddress()
           await insertPlatformEvent(tx, { type: 'session.ended', actor, subject: id, address, data })
@@ -138,7 +133,7 @@ export function sessionRoutes(parts: Parts): Handler[] {
       await callers.noteChange(operators)
       if (isOwn) {
         const signOutUrl = await signOutUrlOf(operatorId, idToken)
-        return withoutSession(parts.cookies, { ended: false, ...ended, signOutUrl }, source)
+        return withoutSession(context.cookies, { ended: false, ...ended, signOutUrl }, source)
       }
       if (ended === undefined) throw new Refusal('sessionNotFound')
       return ended
@@ -148,12 +143,12 @@ export function sessionRoutes(parts: Parts): Handler[] {
       const { operatorId, sessionId } = caller as OperatorCaller
       const requested = given(query.operatorId)
       if (seesAll(caller as OperatorCaller)) {
-        return store.pageOfSessions(sql, { ...query, operatorId: requested, sessionId: null }, parts)
+        return store.pageOfSessions(sql, { ...query, operatorId: requested, sessionId: null }, context)
       }
       // A caller without an account (a key) sees only its current session.
       const own =
         operatorId === null ? { operatorId: null, sessionId: sessionId ?? 0 } : { operatorId, sessionId: null }
-      return store.pageOfSessions(sql, { ...query, ...own }, parts)
+      return store.pageOfSessions(sql, { ...query, ...own }, context)
     }),
   ]
 }

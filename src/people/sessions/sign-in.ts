@@ -1,15 +1,15 @@
-import { type CallerCache, operators } from '../../callers/cache.ts'
+import { operators } from '../../callers/cache.ts'
 import { actorOf } from '../../callers/caller.ts'
 import type { Cookies } from '../../callers/cookies.ts'
 import { hashSecret, newSecret } from '../../callers/credentials.ts'
-import { findSessions, longestSessionDays, type SessionRules } from '../../callers/store.ts'
+import { findSessions, longestSessionDays } from '../../callers/store.ts'
+import type { Context } from '../../context.ts'
 import type { Sql, Statements } from '../../database/open.ts'
 import { transaction } from '../../database/transaction.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { JsonText } from '../../http/answer.ts'
 import type { OperationRequest } from '../../http/handler.ts'
 import { Turns } from '../../runtime/turns.ts'
-import type { SecretBox } from '../../secrets/box.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { Refusal, type RefusalName, unavailable } from '../../vocabulary/refusals.ts'
 import * as attempts from '../sign-in-attempts/store.ts'
@@ -19,15 +19,6 @@ import * as store from './store.ts'
 
 /** Compared for an unknown name, so that it takes as long as a known one. */
 let decoy: Promise<string> | undefined
-
-export interface SessionParts {
-  sql: Sql
-  callers: CallerCache
-  rules: SessionRules
-  secrets: SecretBox
-  cookies: Cookies
-  publicUrl: string | undefined
-}
 
 export type Source = Pick<OperationRequest, 'header' | 'sourceAddress'>
 
@@ -41,16 +32,16 @@ const checks = new Turns({ atOnce: limits.passwordsAtOnce, waiting: limits.passw
 
 /** Throws 10031, 10007, and 50003 if too many passwords wait. */
 export function checkPassword(
-  parts: Pick<SessionParts, 'sql' | 'cookies'>,
+  context: Pick<Context, 'sql' | 'cookies'>,
   shown: { name: string; password: string },
   source: Source,
   checkFurther: FurtherCheck = async () => {},
 ): Promise<store.Account> {
-  return checks.run('', undefined, () => check(parts, shown, source, checkFurther))
+  return checks.run('', undefined, () => check(context, shown, source, checkFurther))
 }
 
 async function check(
-  { sql, cookies }: Pick<SessionParts, 'sql' | 'cookies'>,
+  { sql, cookies }: Pick<Context, 'sql' | 'cookies'>,
   { name, password }: { name: string; password: string },
   source: Source,
   checkFurther: FurtherCheck,
@@ -101,7 +92,7 @@ async function settleRefused(sql: Sql, attempt: attempts.Attempt, error: unknown
  * limit. `isStill` asks under the account's lock whether what was shown still counts. Throws 10031 if not.
  */
 export async function beginSession(
-  { sql, callers, cookies, ...shown }: SessionParts,
+  { sql, callers, cookies, ...shown }: Context,
   holder: Omit<store.NewSession, 'tokenHash' | 'userAgent' | 'address'>,
   source: Source,
   isStill: (tx: Statements) => Promise<boolean> = async () => true,

@@ -1,5 +1,5 @@
 import { operators } from '../../callers/cache.ts'
-import type { Config } from '../../config.ts'
+import type { Context } from '../../context.ts'
 import type { Statements } from '../../database/open.ts'
 import type { Pending } from '../../database/pending.ts'
 import { transaction } from '../../database/transaction.ts'
@@ -13,17 +13,13 @@ import type { OperatorRecord } from '../operators/contract.ts'
 import { changedAccount, nameFaults } from '../operators/rules.ts'
 import { deleteSetUps, lockOperators, requireOperator, requireSetUp } from '../operators/store.ts'
 import { lockAccount } from '../second-factor/store.ts'
-import { beginSession, endSessions, type SessionParts, type Source } from '../sessions/sign-in.ts'
+import { beginSession, endSessions, type Source } from '../sessions/sign-in.ts'
 import { noteProof, noteProviderProof, requireAccount, requireSession, sessionsOfAccount } from '../sessions/store.ts'
 import type { Identity } from './provider.ts'
 import { SignOnFault } from './provider-faults.ts'
 import type { SealedFlow } from './routes.ts'
 import { claimAt, namesOf, roleOf } from './rules.ts'
 import * as store from './store.ts'
-
-interface Parts extends SessionParts {
-  config: Pick<Config, 'oidcRoles' | 'oidcRoleClaim' | 'oidcSessionHours'>
-}
 
 export interface Ended {
   cookies: string[]
@@ -48,10 +44,10 @@ const anewSeconds = 10
 const actor = 'platform:signOn'
 
 export class Arrivals {
-  private readonly parts: Parts
+  private readonly context: Context
 
-  constructor(parts: Parts) {
-    this.parts = parts
+  constructor(context: Context) {
+    this.context = context
   }
 
   /** Throws 10052, 10032, 10062 and 10064. */
@@ -64,7 +60,7 @@ export class Arrivals {
 
   /** Carries a link or a confirmation out, or only checks it. Throws 10002, 10034, 10062, 10064 and 10065. */
   async complete(arrival: Arrival, source: Source, extent: Extent, pending?: Pending): Promise<Ended> {
-    const { callers, sql } = this.parts
+    const { callers, sql } = this.context
     const run = (tx: Statements) =>
       arrival.purpose === 'link' ? this.link(tx, arrival, source, extent) : this.confirm(tx, arrival, extent)
     const ended = await (pending === undefined ? transaction(sql, run) : pending.transaction(sql, run))
@@ -78,7 +74,7 @@ export class Arrivals {
     source: Source,
     formerHash: string | null | undefined,
   ): Promise<Ended> {
-    const { secrets, config } = this.parts
+    const { secrets, config } = this.context
     const { idToken } = identity
     const signOn = {
       hours: config.oidcSessionHours,
@@ -87,7 +83,7 @@ export class Arrivals {
     }
     const session = { operatorId, operatorKeyId: null, settingKeyHash: null, method: 'signOn', signOn } as const
     const isStill = async (tx: Statements) => (await store.findLinked(tx, identity))?.id === operatorId
-    const { cookies = [] } = await beginSession(this.parts, session, source, isStill, formerHash ?? null)
+    const { cookies = [] } = await beginSession(this.context, session, source, isStill, formerHash ?? null)
     return { cookies }
   }
 
@@ -96,7 +92,7 @@ export class Arrivals {
    * a role. Throws 10062 for a disabled account, and for one created by sign-on whose claims give no role.
    */
   async takeClaims(identity: Identity, source: Source, makes: boolean): Promise<number | undefined> {
-    const { sql, callers } = this.parts
+    const { sql, callers } = this.context
     const role = this.roleOf(identity)
     let isChanged = false
     const taken = await transaction(sql, async (tx) => {
@@ -119,7 +115,7 @@ export class Arrivals {
   }
 
   private roleOf({ claims }: Identity): Role | undefined {
-    const { oidcRoles, oidcRoleClaim } = this.parts.config
+    const { oidcRoles, oidcRoleClaim } = this.context.config
     return oidcRoles && roleOf(claimAt(claims, oidcRoleClaim), oidcRoles)
   }
 
@@ -143,7 +139,7 @@ export class Arrivals {
   private async leave(tx: Statements, account: store.LinkedAccount, source: Source): Promise<void> {
     await lockAccount(tx, account.id)
     const ids = await sessionsOfAccount(tx, account.id)
-    await endSessions(tx, ids, this.parts, { actor, address: source.sourceAddress() })
+    await endSessions(tx, ids, this.context, { actor, address: source.sourceAddress() })
     if (account.hasLeft) return
     const before = await this.recordOf(tx, account.id)
     await store.noteLeft(tx, account.id)
@@ -152,7 +148,7 @@ export class Arrivals {
 
   /** Throws 10052, 10064, and 10032 for an account with a second factor, which the provider would bypass. */
   private setUp(setUpHash: string, identity: Identity, source: Source): Promise<number> {
-    return transaction(this.parts.sql, async (tx) => {
+    return transaction(this.context.sql, async (tx) => {
       await lockOperators(tx)
       const { id } = await requireSetUp(tx, setUpHash)
       if ((await requireAccount(tx, id)).hasFactor) throw new Refusal('secondFactorRequired')
@@ -167,7 +163,7 @@ export class Arrivals {
   /** Throws 10002, 10034, 10064 and 10065. */
   private async link(tx: Statements, { sessionId, who }: Arrival, source: Source, extent: Extent): Promise<Ended> {
     await lockOperators(tx)
-    const { operatorId, isLimited } = await requireSession(tx, sessionId, this.parts)
+    const { operatorId, isLimited } = await requireSession(tx, sessionId, this.context)
     if (operatorId === null) throw new Refusal('notPermitted')
     if (isLimited) throw new Refusal('secondFactorSetUpRequired')
     const before = await this.recordOf(tx, operatorId)
@@ -181,8 +177,8 @@ export class Arrivals {
 
   /** If our second factor is required too, it must complete the proof. Throws 10002 and `SignOnFault`. */
   private async confirm(tx: Statements, { sessionId, startedAt, who }: Arrival, extent: Extent): Promise<Ended> {
-    const { rules } = this.parts
-    const { operatorId } = await requireSession(tx, sessionId, this.parts)
+    const { rules } = this.context
+    const { operatorId } = await requireSession(tx, sessionId, this.context)
     const account = await store.findLinked(tx, who)
     if (account === undefined || account.id !== operatorId)
       throw new SignOnFault('a different person signed in than the one in the session')

@@ -1,10 +1,9 @@
-import type { Logger } from 'pino'
 import { permitted, requireProof } from '../../callers/access-control.ts'
 import { operators } from '../../callers/cache.ts'
 import { actorOf, type Caller, type OperatorCaller } from '../../callers/caller.ts'
 import type { RequestHead } from '../../callers/cookies.ts'
 import { hashSecret, newSecret } from '../../callers/credentials.ts'
-import type { Config } from '../../config.ts'
+import type { Context } from '../../context.ts'
 import { databaseRefusal } from '../../database/failures.ts'
 import { transaction } from '../../database/transaction.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
@@ -18,7 +17,7 @@ import { given } from '../../vocabulary/values.ts'
 import { changedAccount } from '../operators/rules.ts'
 import { lockOperators, requireOperator, requireSetUp } from '../operators/store.ts'
 import { relyingPartyOf } from '../second-factor/passkeys.ts'
-import { endSessions, type SessionParts, type Source } from '../sessions/sign-in.ts'
+import { endSessions, type Source } from '../sessions/sign-in.ts'
 import { requireAccount } from '../sessions/store.ts'
 import * as attempts from '../sign-in-attempts/store.ts'
 import { isUsed, useOnce } from '../tickets/store.ts'
@@ -29,15 +28,6 @@ import type { Flow, Identity, Provider } from './provider.ts'
 import { ProviderAway, SignOnFault, within } from './provider-faults.ts'
 import { claimAt } from './rules.ts'
 import * as store from './store.ts'
-
-interface Parts extends SessionParts {
-  provider: Provider | undefined
-  config: Pick<Config, 'oidcName' | 'oidcRoles' | 'oidcRoleClaim' | 'oidcSessionHours' | 'passwords' | 'publicUrl'>
-  authenticate(request: RequestHead): Caller | Promise<Caller>
-  metrics: Metrics
-  log: Logger
-  lines: BoundedLines
-}
 
 export interface SealedFlow extends Flow {
   purpose: contract.Purpose
@@ -68,9 +58,14 @@ const refusedLine: LineKind = {
 
 type Callback = OperationRequest<unknown, unknown>
 
-export function signOnRoutes(parts: Parts): Handler[] {
-  const { sql, secrets, cookies, provider, config, callers, log, lines, metrics } = parts
-  const arrivals = new Arrivals(parts)
+export function signOnRoutes(
+  context: Context,
+  provider: Provider | undefined,
+  lines: BoundedLines,
+  authenticate: (request: RequestHead) => Caller | Promise<Caller>,
+): Handler[] {
+  const { sql, secrets, cookies, config, callers, log, metrics } = context
+  const arrivals = new Arrivals(context)
   const shown = new ShownFlows()
 
   function requireProvider(): Provider {
@@ -80,7 +75,7 @@ export function signOnRoutes(parts: Parts): Handler[] {
 
   /** Throws 10002, 10003, 10034, 10035 and 10065. */
   async function requireSession(purpose: 'link' | 'confirm', header: RequestHead['header']) {
-    const caller = (await parts.authenticate({ method: 'POST', header })) as OperatorCaller
+    const caller = (await authenticate({ method: 'POST', header })) as OperatorCaller
     const { sessionId = null, operatorId = null } = caller.kind === 'operator' ? caller : {}
     if (sessionId === null || operatorId === null) throw new Refusal('notPermitted', { actor: actorOf(caller) })
     if (purpose === 'confirm') return { sessionId }
@@ -95,7 +90,7 @@ export function signOnRoutes(parts: Parts): Handler[] {
   async function findSession({ header }: Callback): Promise<number | null> {
     if (cookies.find({ header }, 'session') === undefined) return null
     const own = (name: string) => (name === 'authorization' ? null : header(name))
-    const caller = (await parts.authenticate({ method: 'GET', header: own })) as OperatorCaller
+    const caller = (await authenticate({ method: 'GET', header: own })) as OperatorCaller
     return caller.sessionId
   }
 
@@ -267,7 +262,7 @@ export function signOnRoutes(parts: Parts): Handler[] {
           const isFirst = await useOnce(tx, { id: `logout ${from.issuer} ${id}`, until })
           if (!isFirst) throw invalidRequest([{ field: 'logout_token', reason: wrongToken }])
           const ids = await store.sessionsOf(tx, { issuer: from.issuer, ...named })
-          await endSessions(tx, ids, parts, { actor: 'platform:signOn', address: sourceAddress() })
+          await endSessions(tx, ids, context, { actor: 'platform:signOn', address: sourceAddress() })
         })
         await callers.noteChange(operators)
         return new Reply({
@@ -297,7 +292,7 @@ export function signOnRoutes(parts: Parts): Handler[] {
         const after = await requireOperator(tx, id)
         if (!isUnlinked) return after
         const ids = await store.signOnSessionsOf(tx, id, id === operatorId ? sessionId : null)
-        await endSessions(tx, ids, parts, { actor, address })
+        await endSessions(tx, ids, context, { actor, address })
         const data = changedAccount(before, after)
         await insertPlatformEvent(tx, { type: 'operator.updated', actor, subject: id, address, data })
         return after

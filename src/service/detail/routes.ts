@@ -1,10 +1,10 @@
 import { type Config, settingsInForce } from '../../config.ts'
+import type { Context } from '../../context.ts'
+import { isDistributed } from '../../database/cluster.ts'
 import { readHealth } from '../../database/health.ts'
-import type { Sql } from '../../database/open.ts'
 import { callbacksNow, countDeliveries, countEndpoints } from '../../deliveries/store.ts'
 import { type Handler, handle } from '../../http/handler.ts'
 import { lately } from '../../runtime/metrics.ts'
-import type { Peers } from '../../runtime/peer-processes.ts'
 import { runtime, version } from '../../runtime/version.ts'
 import { showMoment } from '../../vocabulary/moments.ts'
 import { unavailable } from '../../vocabulary/refusals.ts'
@@ -14,16 +14,6 @@ import type { Readiness } from '../readiness.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { getServiceDetail } from './contract.ts'
 import { readAge, readTables } from './store.ts'
-
-interface Parts {
-  /** The pool for background work, so that no request waits for these statements. */
-  sql: Sql
-  config: Config
-  readiness: Readiness
-  peers: Peers
-  surroundings: Surroundings
-  isDistributed: boolean
-}
 
 const freshMs = 5_000
 const dayMs = 86_400_000
@@ -48,8 +38,11 @@ function keepingOf({ eventDays, stateEventDays, deliveryDays, refusalDays }: Con
   return (table: string) => rules[table] ?? kept(null)
 }
 
-export function serviceDetailRoutes(parts: Parts): Handler[] {
-  const { sql, config, readiness, peers, surroundings, isDistributed } = parts
+export function serviceDetailRoutes(
+  { sql, config, peers }: Context,
+  readiness: Readiness,
+  surroundings: Surroundings,
+): Handler[] {
   const startTime = showMoment(new Date(Date.now() - process.uptime() * 1000))
   const keeping = keepingOf(config)
   const within = { freshMs, timeoutMs: config.statementTimeoutMs / 2 }
@@ -62,10 +55,7 @@ export function serviceDetailRoutes(parts: Parts): Handler[] {
     ])
     return { health, endpoints, deliveries, callbacks }
   }, within)
-  const readHeld = lately(
-    async () => ({ tables: await readTables(sql, isDistributed), age: await readAge(sql) }),
-    within,
-  )
+  const readHeld = lately(async () => ({ tables: await readTables(sql), age: await readAge(sql) }), within)
 
   async function findingsOf({
     health,
@@ -106,7 +96,7 @@ export function serviceDetailRoutes(parts: Parts): Handler[] {
         runtime,
         databaseVersion: known.health.version,
         isEmbedded: config.databaseUrl === undefined,
-        isDistributed,
+        isDistributed: isDistributed(),
         startTime,
         findings: findings.map((finding) => showFinding(isAdmin ? finding : withoutFailure(finding))),
         databaseBytes: bytes,

@@ -1,3 +1,4 @@
+import { isDistributed } from '../../database/cluster.ts'
 import { referenceTables } from '../../database/distribute.ts'
 import type { Statements } from '../../database/open.ts'
 
@@ -17,8 +18,8 @@ const heldSql = `
   group by 1`
 
 /** Reads the catalogue alone. */
-export async function readTables(sql: Statements, isDistributed: boolean): Promise<TableHeld[]> {
-  return isDistributed ? readOfAllNodes(sql) : sql.unsafe<TableHeld[]>(`${heldSql} order by bytes desc, name`)
+export async function readTables(sql: Statements): Promise<TableHeld[]> {
+  return isDistributed() ? readOfAllNodes(sql) : sql.unsafe<TableHeld[]>(`${heldSql} order by bytes desc, name`)
 }
 
 async function readOfAllNodes(sql: Statements): Promise<TableHeld[]> {

@@ -1,7 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Logger } from 'pino'
-import type { Config } from '../../config.ts'
-import type { Sql } from '../../database/open.ts'
+import type { Context } from '../../context.ts'
 import { transaction } from '../../database/transaction.ts'
 import { callbacksNow } from '../../deliveries/store.ts'
 import { newestEvents } from '../../events/store.ts'
@@ -21,15 +19,7 @@ const countWaitMs = 3_000
 const lookAgainMs = 200
 const shownEvents = 12
 
-interface Parts {
-  /** The pool for counting, which may take long. */
-  sql: Sql
-  log: Logger
-  config: Pick<Config, 'callbacks' | 'statementTimeoutMs'>
-  surroundings: Surroundings
-}
-
-export function overviewRoutes({ sql: counter, log, config, surroundings }: Parts): Handler[] {
+export function overviewRoutes({ sql: counter, log, config }: Context, surroundings: Surroundings): Handler[] {
   let counting: Promise<void> | undefined
   let tookMs = 0
   // Less than the time in which a request is answered.

@@ -2,6 +2,7 @@ import { jobStatus } from '../../bulk/jobs/contract.ts'
 import type { JobFailure } from '../../bulk/jobs/failure/contract.ts'
 import { tryLock } from '../../database/advisory-lock.ts'
 import type { Sql, Statements } from '../../database/open.ts'
+import { backgroundMs } from '../../database/pools.ts'
 import { textArray } from '../../database/routine.ts'
 import { failuresUntilHeld, statuses } from '../../deliveries/rules.ts'
 import { ofEventsSql, readBacklog } from '../../deliveries/store.ts'
@@ -9,7 +10,6 @@ import { showMoment } from '../../vocabulary/moments.ts'
 import type { Counts, Trouble } from './contract.ts'
 
 /** Counting ten million devices takes some seconds. */
-export const countTimeoutMs = 60_000
 const mostCounted = 100_000
 const mostShown = 10
 
@@ -78,7 +78,7 @@ export async function refreshCount(tx: Statements, youngerMs: number): Promise<b
   const [young] = await tx`
     select 1 from platform_count where counted_at > now() - ${youngerMs} * interval '1 millisecond'`
   if (young !== undefined) return true
-  await tx.unsafe(`set local statement_timeout = ${countTimeoutMs}`)
+  await tx.unsafe(`set local statement_timeout = ${backgroundMs}`)
   const counts = await countAll(tx)
   const counted: Counted = {
     counts,

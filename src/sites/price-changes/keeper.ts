@@ -18,7 +18,7 @@ export interface PriceKeeper {
   cancelOfRule(tx: Statements, appId: string, ruleId: number, actor: string): Promise<Date>
 }
 
-export function priceKeeper({ sql }: { sql: Sql }): PriceKeeper {
+export function priceKeeper(sql: Sql): PriceKeeper {
   return {
     write: (request, appId, write) => writeAlone(sql, request, appId, write, (tx) => writeDue(tx, appId)),
 

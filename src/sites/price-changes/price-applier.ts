@@ -1,8 +1,7 @@
-import type { Logger } from 'pino'
+import type { Context } from '../../context.ts'
 import { tryLock } from '../../database/advisory-lock.ts'
 import { tryLockApplication } from '../../database/application-lock.ts'
 import { databaseRefusal, isLockTimeout } from '../../database/failures.ts'
-import type { Sql } from '../../database/open.ts'
 import { OutageLog } from '../../database/outage-log.ts'
 import { transaction } from '../../database/transaction.ts'
 import { Rests } from '../../runtime/rests.ts'
@@ -19,16 +18,11 @@ const mostRestMs = 500
 const lockWaitMs = 500
 const foundAtOnce = 1_000
 
-interface Parts {
-  sql: Sql
-  log: Logger
-}
-
 type Outcome = 'written' | 'busy' | 'failed'
 
 /** Writes down due changes in order of time. A killed process leaves a whole portion or none. */
 export class PriceApplier {
-  private readonly parts: Parts
+  private readonly context: Pick<Context, 'sql' | 'log'>
   private readonly rests = new Rests()
   private readonly outage: OutageLog
   private isStopping = false
@@ -36,9 +30,9 @@ export class PriceApplier {
   private rounds = 0
   private running: Promise<unknown> = Promise.resolve()
 
-  constructor(parts: Parts) {
-    this.parts = parts
-    this.outage = new OutageLog(parts.log, {
+  constructor(context: Pick<Context, 'sql' | 'log'>) {
+    this.context = context
+    this.outage = new OutageLog(context.log, {
       failing: 'applied price changes couldn’t be written; will retry',
       succeeding: 'writing price changes works again',
     })
@@ -83,7 +77,7 @@ export class PriceApplier {
   }
 
   private async untilNext(): Promise<number> {
-    const ms = (await findMsToNext(this.parts.sql).catch(() => undefined)) ?? lookEveryMs
+    const ms = (await findMsToNext(this.context.sql).catch(() => undefined)) ?? lookEveryMs
     return Math.min(Math.max(ms, 0), lookEveryMs)
   }
 
@@ -93,7 +87,7 @@ export class PriceApplier {
       const outcomes = new Map<string, Outcome>()
       for (;;) {
         // Before each portion, because others' changes become due meanwhile.
-        const found = await findDueApplications(this.parts.sql, foundAtOnce)
+        const found = await findDueApplications(this.context.sql, foundAtOnce)
         const due = found.filter((appId) => (outcomes.get(appId) ?? 'written') === 'written')
         if (due.length === 0 || this.isStopping) break
         for (const appId of due) outcomes.set(appId, await this.writePortion(appId, givesWay, 0))
@@ -119,7 +113,7 @@ export class PriceApplier {
 
   /** Writes down one portion of an application's due changes. A failure doesn't stop other applications. */
   private async writePortion(appId: string, givesWay: boolean, waitMs: number): Promise<Outcome> {
-    const { sql } = this.parts
+    const { sql } = this.context
     const beganAt = performance.now()
     try {
       const isWritten = await transaction(sql, async (tx) => {

@@ -18,12 +18,7 @@ import { type Scheduling, schedule } from './schedule.ts'
 import { findDue, requirePriceChange } from './store.ts'
 import { undo } from './undo.ts'
 
-interface Parts {
-  prices: PriceKeeper
-  onScheduled(): void
-}
-
-export function priceChangeRoutes({ prices, onScheduled }: Parts): Handler[] {
+export function priceChangeRoutes(prices: PriceKeeper, onScheduled: () => void): Handler[] {
   return [
     handle(
       schedulePriceChange,
