@@ -165,6 +165,10 @@ async function growthBy(world: World, operation: Operation, times: number): Prom
       const more = rows - (before.get(table) ?? 0)
       if (more > 0 && !boundedTables.has(table)) grown[table] = (grown[table] ?? 0) + more
     }
+    // At most 200 of an application wait.
+    await world.sql`
+      update price_change set cancelled_at = now(), cancelled_by = 'platform:test'
+      where applied_at is null and cancelled_at is null`
   }
   return grown
 }
