@@ -1,6 +1,7 @@
 import { Refusal, unavailable } from '../vocabulary/refusals.ts'
 import { takeLock } from './advisory-lock.ts'
 import type { Statements } from './open.ts'
+import type { Pruned } from './prune.ts'
 import { recordsOf, textArray } from './routine.ts'
 
 // One effect for each key, operation and owner (contract §4.3). A key is claimed by the transaction that writes, then
@@ -205,11 +206,10 @@ export async function settleKey(sql: Statements, write: KeyedWrite, answer: stri
   return settled.count === 1 ? undefined : findKept(sql, write)
 }
 
-export async function deleteOldIdempotencyKeys(sql: Statements, limit: number): Promise<number> {
-  const deleted = await sql`
-    delete from idempotency_key where (app_id, operation, key) in (
-      select app_id, operation, key from idempotency_key where created_at < now() - interval '24 hours' limit ${limit})`
-  return deleted.count
+export const oldIdempotencyKeys: Pruned = {
+  table: 'idempotency_key',
+  key: 'app_id, operation, key',
+  isOld: "created_at < now() - interval '24 hours'",
 }
 
 /**

@@ -3,6 +3,7 @@ import { limits } from '../vocabulary/limits.ts'
 import { type Reason, Refusal } from '../vocabulary/refusals.ts'
 import { hasAnswer, type RequestKey } from './idempotency.ts'
 import type { Sql, Statements } from './open.ts'
+import type { Pruned } from './prune.ts'
 import { textArray } from './routine.ts'
 
 // Counts what applications and accounts store besides sites, devices and rules: idempotency keys, platform events,
@@ -128,11 +129,10 @@ export async function spendPriceChange(tx: Statements, appId: string, sites: num
 const rowBytes = 250
 const siteBytes = 180
 
-export async function deleteOldUsage(sql: Statements, limit: number): Promise<number> {
-  const deleted = await sql`
-    delete from usage_hour where (owner, hour, kind) in (
-      select owner, hour, kind from usage_hour where hour < now() - interval '25 hours' limit ${limit})`
-  return deleted.count
+export const oldUsage: Pruned = {
+  table: 'usage_hour',
+  key: 'owner, hour, kind',
+  isOld: "hour < now() - interval '25 hours'",
 }
 
 function full(field: string, en: string, zh: string): Refusal {

@@ -1,13 +1,14 @@
 import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
 import { byId, ofApplications, type PageQuery, readPage } from '../database/page.ts'
+import type { Pruned } from '../database/prune.ts'
 import { eventsAfterSql, stateType } from '../events/history/store.ts'
 import { eventTimeConditions } from '../events/store.ts'
 import { showMoment, type TimeRange } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import { type DeliveryRecord, pageDeliveries, testType } from './contract.ts'
 import { type LoggedAttempt, statuses } from './rules.ts'
-import { deleteOldStops, noteStop } from './stops/store.ts'
+import { noteStop } from './stops/store.ts'
 
 const mostWaitingCounted = 10_000
 /** For counts of all applications. */
@@ -281,21 +282,8 @@ export async function millisecondsSinceTest(sql: Sql, appId: string): Promise<nu
   return row?.ms
 }
 
-/** Also forgets outages that ended before then. A pending delivery must be overdue by `days`. */
-export async function deleteOldDeliveries(sql: Statements, limit: number, days: number): Promise<number> {
-  const bound = sql`now() - ${days} * interval '1 day'`
-  const isOld = sql`created_at < ${bound} and (status <> ${statuses.waiting} or next_attempt_at < ${bound})`
-  const applications = await sql`
-    select l.app_id from application_lock l
-    where exists (select 1 from delivery d where d.app_id = l.app_id and ${isOld}) limit ${limit}`
-  await deleteOldStops(sql, days)
-  let deleted = 0
-  for (const { app_id } of applications) {
-    const { count } = await sql`
-      delete from delivery where app_id = ${app_id} and id in (
-        select id from delivery where app_id = ${app_id} and ${isOld} order by created_at limit ${limit - deleted})`
-    deleted += count
-    if (deleted === limit) break
-  }
-  return deleted
+export function oldDeliveries(days: number): Pruned {
+  const bound = `now() - interval '${days} days'`
+  const isOld = `created_at < ${bound} and (status <> ${statuses.waiting} or next_attempt_at < ${bound})`
+  return { table: 'delivery', key: 'id', isOld, byAge: { column: 'created_at' }, rests: true }
 }

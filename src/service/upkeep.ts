@@ -1,24 +1,26 @@
 import type { Logger } from 'pino'
-import { deleteExpiredTokens } from '../applications/tokens/store.ts'
+import { expiredTokens } from '../applications/tokens/store.ts'
 import { deleteOldJobs } from '../bulk/jobs/store.ts'
 import type { Config } from '../config.ts'
 import { tryLock } from '../database/advisory-lock.ts'
-import { deleteOldIdempotencyKeys } from '../database/idempotency.ts'
+import { oldIdempotencyKeys } from '../database/idempotency.ts'
 import type { Sql, Statements } from '../database/open.ts'
+import { type Pruned, prune } from '../database/prune.ts'
 import { keepRoutines, type Routine } from '../database/routine.ts'
 import { transaction } from '../database/transaction.ts'
-import { deleteOldUsage } from '../database/usage.ts'
-import { deleteOldDeliveries } from '../deliveries/store.ts'
+import { oldUsage } from '../database/usage.ts'
+import { oldStops } from '../deliveries/stops/store.ts'
+import { oldDeliveries } from '../deliveries/store.ts'
 import { type KeptPartition, keepHistory } from '../events/history/store.ts'
-import { deleteOldRefusals } from '../events/refusal-log/store.ts'
-import { deleteExpiredSetUps } from '../people/operators/store.ts'
-import { deleteOldDrafts } from '../people/second-factor/store.ts'
-import { deleteEndedSessions } from '../people/sessions/store.ts'
+import { oldRefusals } from '../events/refusal-log/store.ts'
+import { expiredSetUps } from '../people/operators/store.ts'
+import { oldDrafts } from '../people/second-factor/store.ts'
+import { endedSessions, forgottenBrowsers } from '../people/sessions/store.ts'
 import { clearAttempts } from '../people/sign-in-attempts/store.ts'
-import { deleteUsedTickets } from '../people/tickets/store.ts'
+import { usedTickets } from '../people/tickets/store.ts'
 import { type Actor, startRounds } from '../runtime/actor.ts'
-import { deleteOldPriceChanges } from '../sites/price-changes/store.ts'
-import { deleteOldMinutes, refreshCount } from './overview/store.ts'
+import { cancelledPriceChanges } from '../sites/price-changes/store.ts'
+import { oldMinutes, refreshCount } from './overview/store.ts'
 import { noteDatabaseSize } from './store.ts'
 
 const everyMs = 60_000
@@ -31,7 +33,7 @@ const turnMs = 1_000
 /** So that a round has ended when the next one begins. */
 const roundMs = 0.9 * everyMs
 
-/** For an actor that found nothing in any application: an idle service must not cost more with more of them. */
+/** For a pruner that found nothing. */
 const restMs = 3_600_000
 
 type Step = (tx: Statements, limit: number) => Promise<number>
@@ -94,14 +96,14 @@ function actors(
       },
     }
   }
-  const pruner = (name: string, step: Step): UpkeepActor => {
-    const { round } = cleaner(name, step)
+  const pruner = (pruned: Pruned): UpkeepActor => {
+    const { name, round } = cleaner(`${pruned.table}-pruner`, (tx, limit) => prune(tx, pruned, limit))
     return {
       name,
       async round() {
         if (performance.now() < (rests.get(name) ?? 0)) return false
         const isLeft = await round()
-        if (!isLeft) rests.set(name, performance.now() + restMs)
+        if (pruned.rests && !isLeft) rests.set(name, performance.now() + restMs)
         return isLeft
       },
     }
@@ -115,20 +117,12 @@ function actors(
   })
   return [
     single('routine-keeper', () => keepRoutines(sql, routines)),
-    cleaner('token-cleaner', deleteExpiredTokens),
-    cleaner('idempotency-key-cleaner', deleteOldIdempotencyKeys),
-    cleaner('session-cleaner', deleteEndedSessions),
+    ...[expiredTokens, oldIdempotencyKeys, endedSessions, forgottenBrowsers, expiredSetUps, oldDrafts].map(pruner),
+    ...[usedTickets, oldMinutes, oldUsage, cancelledPriceChanges(eventDays)].map(pruner),
+    ...[oldDeliveries(deliveryDays), oldStops(deliveryDays), oldRefusals(refusalDays)].map(pruner),
     cleaner('sign-in-attempt-cleaner', clearAttempts),
-    cleaner('set-up-cleaner', deleteExpiredSetUps),
-    cleaner('generator-draft-cleaner', deleteOldDrafts),
-    cleaner('ticket-cleaner', deleteUsedTickets),
-    cleaner('overview-cleaner', deleteOldMinutes),
-    cleaner('usage-cleaner', deleteOldUsage),
     cleaner('import-cleaner', deleteOldJobs),
-    pruner('price-change-pruner', (tx, limit) => deleteOldPriceChanges(tx, limit, eventDays)),
-    pruner('delivery-pruner', (tx, limit) => deleteOldDeliveries(tx, limit, deliveryDays)),
     single('history-keeper', () => keepAndTellHistory(sql, log)),
-    pruner('refusal-pruner', (tx, limit) => deleteOldRefusals(tx, limit, refusalDays)),
     single('device-counter', () => transaction(sql, (tx) => refreshCount(tx, countEveryMs))),
     single('size-recorder', () => noteDatabaseSize(sql)),
   ]

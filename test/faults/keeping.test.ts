@@ -3,10 +3,11 @@ import pino from 'pino'
 import { issueTokensRoutine } from '../../src/applications/tokens/routine.ts'
 import { setDistributed } from '../../src/database/cluster.ts'
 import { openDatabase, type Sql } from '../../src/database/open.ts'
+import { prune } from '../../src/database/prune.ts'
 import { transaction } from '../../src/database/transaction.ts'
-import { deleteOldDeliveries } from '../../src/deliveries/store.ts'
+import { oldDeliveries } from '../../src/deliveries/store.ts'
 import { installHistoryKeeping, type KeptPartition, keepHistory } from '../../src/events/history/store.ts'
-import { deleteOldRefusals, storeRefusals } from '../../src/events/refusal-log/store.ts'
+import { oldRefusals, storeRefusals } from '../../src/events/refusal-log/store.ts'
 import { findCount } from '../../src/service/overview/store.ts'
 import { noteDatabaseSize, readDatabaseSize } from '../../src/service/store.ts'
 import { runUpkeep } from '../../src/service/upkeep.ts'
@@ -197,7 +198,7 @@ test('deliveries go after their days, but not while they wait for an attempt tha
       case when n % 20 = 0 then now() when n % 10 = 0 then now() - interval '31 days' end, now(),
       now() - interval '40 days' + n * interval '0.1 day' - interval '1 hour', '[]'
     from unnest(array['follows', 'silent']) as name, generate_series(1, 400) as n`
-  const removed = await removeAll(() => deleteOldDeliveries(sql, 50, 30))
+  const removed = await removeAll(() => prune(sql, oldDeliveries(30), 50))
   expect(Math.max(...removed)).toBe(50)
   const left = await sql`
     select app_id, count(*)::int as count, count(*) filter (where id <= 100)::int as old,
@@ -243,7 +244,7 @@ test('refusals of an application are bounded by its minute and its thousand, and
   expect([newest[0], newest.at(-1)]).toEqual(['1 0', '4 299'])
 
   await sql`update refusal set time = now() - interval '8 days' where app_id = 'behind' or request_id like '2 %'`
-  expect(await removeAll(() => deleteOldRefusals(sql, 200, 7))).toEqual([200, 106, 0])
+  expect(await removeAll(() => prune(sql, oldRefusals(7), 200))).toEqual([200, 106, 0])
   expect(await kept('behind')).toEqual([])
   expect(await kept('follows')).toHaveLength(700)
 })

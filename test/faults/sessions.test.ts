@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { ISql } from 'postgres'
-import { deleteExpiredSetUps } from '../../src/people/operators/store.ts'
-import { deleteEndedSessions } from '../../src/people/sessions/store.ts'
+import { prune } from '../../src/database/prune.ts'
+import { expiredSetUps } from '../../src/people/operators/store.ts'
+import { endedSessions } from '../../src/people/sessions/store.ts'
 import { type Answer, Client, rememberedMs } from '../kit/client.ts'
 import type { OwnDatabase } from '../kit/database.ts'
 import {
@@ -49,7 +50,7 @@ test('a session that nobody used for 12 hours has ended, and is removed', async 
   )
   const hasEnded = async () => (await client.call('getSession', {}, { headers })).code === 10002
   expect(await becomesTrue(hasEnded, 2 * rememberedMs)).toBe(true)
-  expect(await database.run((sql) => deleteEndedSessions(sql, 100))).toBe(1)
+  expect(await database.run((sql) => prune(sql, endedSessions, 100))).toBe(1)
   expect((await client.call('getSession', {}, { headers: other })).code).toBe(0)
 })
 
@@ -89,7 +90,7 @@ test('a set-up link ends after 24 hours', async () => {
   )
   const setUpToken = String(made.data.setUpPath).split('#')[1]
   expect((await client.call('setUpOperator', { setUpToken, password: newPassword() })).code).toBe(10052)
-  expect(await database.run(deleteExpiredSetUps)).toBe(1)
+  expect(await database.run((sql) => prune(sql, expiredSetUps, 100))).toBe(1)
 })
 
 /** A date some days from now, in the service's time zone, which is 8 hours ahead of UTC. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { prune } from '../../src/database/prune.ts'
 import { ownerOf } from '../../src/database/usage.ts'
-import { deleteOldPriceChanges } from '../../src/sites/price-changes/store.ts'
+import { cancelledPriceChanges } from '../../src/sites/price-changes/store.ts'
 import { limits } from '../../src/vocabulary/limits.ts'
 import { newPriceChange, newRule, newSite } from '../costs/world.ts'
 import { type Answer, Client, type Faults } from '../kit/client.ts'
@@ -196,15 +197,15 @@ test.concurrent('a cancelled price change keeps the number of its sites and not 
   expect(await siteRows()).toBe(0)
   expect((await client.call('getPriceChange', { appId: app.appId, id }, app)).data).toEqual(cancelled.data)
   const waiting = await newPriceChange(world, rule)
-  const prune = () => database.run((sql) => deleteOldPriceChanges(sql, 1_000, 400))
+  const pruneAll = () => database.run((sql) => prune(sql, cancelledPriceChanges(400), 1_000))
   await database.run(
     (sql) => sql`update price_change set created_at = now() - interval '500 days' where app_id = ${app.appId}`,
   )
   const listed = async () =>
     (await client.call('pagePriceChanges', { appId: app.appId }, app)).data.list.map((change) => change.id)
-  await prune()
+  await pruneAll()
   expect((await listed()).toSorted()).toEqual([id, waiting].toSorted())
   await database.run((sql) => sql`update price_change set cancelled_at = now() - interval '401 days' where id = ${id}`)
-  expect(await prune()).toBe(1)
+  expect(await pruneAll()).toBe(1)
   expect(await listed()).toEqual([waiting])
 })

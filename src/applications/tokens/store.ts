@@ -1,4 +1,5 @@
 import type { Statements } from '../../database/open.ts'
+import type { Pruned } from '../../database/prune.ts'
 
 export interface Client {
   appId: string
@@ -37,9 +38,9 @@ export async function deleteToken(sql: Statements, appId: string, tokenHash: str
     where import.app_id = ${appId} and import.token_hash = revoked.token_hash`
 }
 
-export async function deleteExpiredTokens(sql: Statements, limit: number): Promise<number> {
-  const deleted = await sql`
-    delete from access_token where token_hash in (
-      select token_hash from access_token where expires_at <= now() limit ${limit} for update skip locked)`
-  return deleted.count
+export const expiredTokens: Pruned = {
+  table: 'access_token',
+  key: 'token_hash',
+  isOld: 'expires_at <= now()',
+  skipsLocked: true,
 }

@@ -1,5 +1,6 @@
 import { lowestEventId } from '../../database/application-lock.ts'
 import type { Sql, Statements } from '../../database/open.ts'
+import type { Pruned } from '../../database/prune.ts'
 import { eventsBetweenSql, historySql } from '../../events/history/store.ts'
 import { idAfterEventsBefore } from '../../events/store.ts'
 import { showMoment, type TimeRange } from '../../vocabulary/moments.ts'
@@ -109,6 +110,9 @@ export async function findMissed(sql: Sql, appId: string, { from, before }: Time
   }
 }
 
-export async function deleteOldStops(sql: Statements, days: number): Promise<void> {
-  await sql`delete from callback_stop where lifted_at < now() - ${days} * interval '1 day'`
-}
+export const oldStops = (days: number): Pruned => ({
+  table: 'callback_stop',
+  key: 'app_id, through_id',
+  isOld: `lifted_at < now() - interval '${days} days'`,
+  rests: true,
+})

@@ -10,6 +10,7 @@ import {
   readSort,
   type SortQuery,
 } from '../../database/page.ts'
+import type { Pruned } from '../../database/prune.ts'
 import { textArray } from '../../database/routine.ts'
 import type { Filters } from '../../vocabulary/filters.ts'
 import { limits } from '../../vocabulary/limits.ts'
@@ -85,22 +86,13 @@ async function insertRefusals(tx: Statements, appId: string, rows: readonly Logg
   return gone.map(({ time }) => time)
 }
 
-/** Deletes up to `limit` refusals older than `days`; returns how many. */
-export async function deleteOldRefusals(sql: Statements, limit: number, days: number): Promise<number> {
-  const isOld = sql`time < now() - ${days} * interval '1 day'`
-  const applications = await sql`
-    select l.app_id from application_lock l
-    where exists (select 1 from refusal r where r.app_id = l.app_id and ${isOld}) limit ${limit}`
-  let deleted = 0
-  for (const { app_id } of [{ app_id: ofNoApplication }, ...applications]) {
-    const { count } = await sql`
-      delete from refusal where app_id = ${app_id} and id in (
-        select id from refusal where app_id = ${app_id} and ${isOld} order by time limit ${limit - deleted})`
-    deleted += count
-    if (deleted === limit) break
-  }
-  return deleted
-}
+export const oldRefusals = (days: number): Pruned => ({
+  table: 'refusal',
+  key: 'id',
+  isOld: `time < now() - interval '${days} days'`,
+  byAge: { column: 'time', noApplication: ofNoApplication },
+  rests: true,
+})
 
 export type RefusalFilter = Filters<typeof pageRefusals.query> & {
   /** Null for all applications. */

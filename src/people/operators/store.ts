@@ -3,6 +3,7 @@ import { hasFactorSql, isLinkedSql, keyRole, membershipsOf } from '../../callers
 import { takeLock } from '../../database/advisory-lock.ts'
 import type { Sql, Statements } from '../../database/open.ts'
 import { byId, type PageQuery, readPage } from '../../database/page.ts'
+import type { Pruned } from '../../database/prune.ts'
 import { readActor } from '../../events/rules.ts'
 import { showMoment } from '../../vocabulary/moments.ts'
 import { invalidRequest, Refusal, tokenInvalid } from '../../vocabulary/refusals.ts'
@@ -160,9 +161,7 @@ export async function requireSetUp(sql: Statements, tokenHash: string): Promise<
   return { id: row.id, name: row.name }
 }
 
-export async function deleteExpiredSetUps(sql: Statements): Promise<number> {
-  return (await sql`delete from operator_setup where expires_at < now()`).count
-}
+export const expiredSetUps: Pruned = { table: 'operator_setup', key: 'token_hash', isOld: 'expires_at < now()' }
 
 const keyColumnsSql = `k.id, k.name, coalesce(${keyRole}, k.role) as role, ${keyRole} is not null as works, k.operator_id,
   o.name as operator_name, k.created_by, k.created_at, k.expires_at, k.used_at`

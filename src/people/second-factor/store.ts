@@ -1,4 +1,5 @@
 import type { Statements } from '../../database/open.ts'
+import type { Pruned } from '../../database/prune.ts'
 import { textArray } from '../../database/routine.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { showMoment } from '../../vocabulary/moments.ts'
@@ -185,6 +186,4 @@ export async function deleteFactors(tx: Statements, operatorId: number): Promise
   await tx`delete from operator_recovery_code where operator_id = ${operatorId}`
 }
 
-export async function deleteOldDrafts(sql: Statements): Promise<number> {
-  return (await sql`delete from operator_totp_draft where expires_at < now()`).count
-}
+export const oldDrafts: Pruned = { table: 'operator_totp_draft', key: 'operator_id', isOld: 'expires_at < now()' }

@@ -11,6 +11,7 @@ import {
 } from '../../callers/store.ts'
 import type { Sql, Statements } from '../../database/open.ts'
 import { byId, type PageQuery, readPage } from '../../database/page.ts'
+import type { Pruned } from '../../database/prune.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { showMoment } from '../../vocabulary/moments.ts'
 import { Refusal, tokenInvalid } from '../../vocabulary/refusals.ts'
@@ -281,11 +282,15 @@ export function pageOfSessions(
   )
 }
 
-/** Also deletes browsers that are no longer known; returns how many sessions. */
-export async function deleteEndedSessions(sql: Statements, limit: number): Promise<number> {
-  const sessions = await sql`
-    delete from operator_session where id in (
-      select id from operator_session where expires_at < now() limit ${limit} for update skip locked)`
-  await sql`delete from operator_browser where seen_at < now() - ${browserDays} * interval '1 day'`
-  return sessions.count
+export const endedSessions: Pruned = {
+  table: 'operator_session',
+  key: 'id',
+  isOld: 'expires_at < now()',
+  skipsLocked: true,
+}
+
+export const forgottenBrowsers: Pruned = {
+  table: 'operator_browser',
+  key: 'token_hash',
+  isOld: `seen_at < now() - interval '${browserDays} days'`,
 }

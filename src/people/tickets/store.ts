@@ -1,5 +1,6 @@
 import { hashSecret } from '../../callers/credentials.ts'
 import type { Statements } from '../../database/open.ts'
+import type { Pruned } from '../../database/prune.ts'
 import type { Ticket } from './tickets.ts'
 
 /** Returns false if it was used before, in any process. */
@@ -15,10 +16,9 @@ export async function isUsed(sql: Statements, { id }: Pick<Ticket<unknown>, 'id'
   return row !== undefined
 }
 
-/** At most `limit`, and only those that have expired by the clock of every process. */
-export async function deleteUsedTickets(sql: Statements, limit: number): Promise<number> {
-  const deleted = await sql`
-    delete from used_ticket where ticket_hash in (
-      select ticket_hash from used_ticket where expires_at < now() - interval '1 hour' limit ${limit})`
-  return deleted.count
+/** Only those that have expired by the clock of every process. */
+export const usedTickets: Pruned = {
+  table: 'used_ticket',
+  key: 'ticket_hash',
+  isOld: "expires_at < now() - interval '1 hour'",
 }

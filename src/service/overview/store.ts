@@ -3,6 +3,7 @@ import type { JobFailure } from '../../bulk/jobs/failure/contract.ts'
 import { tryLock } from '../../database/advisory-lock.ts'
 import type { Sql, Statements } from '../../database/open.ts'
 import { backgroundMs } from '../../database/pools.ts'
+import type { Pruned } from '../../database/prune.ts'
 import { textArray } from '../../database/routine.ts'
 import { failuresUntilHeld, statuses } from '../../deliveries/rules.ts'
 import { ofEventsSql, readBacklog } from '../../deliveries/store.ts'
@@ -209,9 +210,8 @@ export async function lastDay(sql: Sql) {
   }))
 }
 
-export async function deleteOldMinutes(sql: Statements, limit: number): Promise<number> {
-  const deleted = await sql`
-    delete from minute_figures where minute in (
-      select minute from minute_figures where minute < now() - interval '48 hours' limit ${limit})`
-  return deleted.count
+export const oldMinutes: Pruned = {
+  table: 'minute_figures',
+  key: 'minute',
+  isOld: "minute < now() - interval '48 hours'",
 }

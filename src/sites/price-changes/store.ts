@@ -2,6 +2,7 @@ import type { PendingQuery, Row } from 'postgres'
 import { insertTerms, isDueSql, nowSql, settledNow, toTerms } from '../../billing-rules/store.ts'
 import type { Sql, Statements } from '../../database/open.ts'
 import { ofApplications, type PageKey, type PageQuery, readPage } from '../../database/page.ts'
+import type { Pruned } from '../../database/prune.ts'
 import { textArray } from '../../database/routine.ts'
 import { spendPriceChange } from '../../database/usage.ts'
 import type { Filters } from '../../vocabulary/filters.ts'
@@ -229,16 +230,13 @@ export async function cancelLocked(
   return toChange(row)
 }
 
-/** Deletes up to `limit` changes cancelled `days` ago. Others stay, because the price history names them. */
-export async function deleteOldPriceChanges(tx: Statements, limit: number, days: number): Promise<number> {
-  const rows = await tx`
-    select app_id, id from price_change where cancelled_at < now() - ${days} * interval '1 day' limit ${limit}`
-  for (const appId of new Set(rows.map((row) => row.app_id as string))) {
-    const ids = rows.flatMap((row) => (row.app_id === appId ? [row.id] : []))
-    await tx`delete from price_change where app_id = ${appId} and id = any(${textArray(ids)}::bigint[])`
-  }
-  return rows.length
-}
+/** Others stay, because the price history names them. */
+export const cancelledPriceChanges = (days: number): Pruned => ({
+  table: 'price_change',
+  key: 'app_id, id',
+  isOld: `cancelled_at < now() - interval '${days} days'`,
+  rests: true,
+})
 
 export async function findPriceChange(tx: Statements, appId: string, id: number): Promise<PriceChange | undefined> {
   const [row] = await tx.unsafe(`select ${columnsSql} from price_change where app_id = $1 and id = $2`, [appId, id])
