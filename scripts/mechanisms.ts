@@ -18,7 +18,7 @@ export const mechanisms = {
     uses: /^(export )?class (GroupCommit|Turns|Reads|Pace|Throttle|\w*Queue)\b/,
     most: 6,
   },
-  'classes of errors': { uses: /\bextends (\w*Error|Refusal)\b/, most: 15 },
+  'classes of errors': { uses: /\bextends (\w*Error|Refusal)\b/, most: 13 },
   classes: { uses: /^(export )?(abstract )?class /, most: 97 },
   'sets of dependencies (`interface Parts` and its like)': { uses: /\binterface \w*Parts\b/, most: 2 },
   'places that ask whether the database is distributed': { uses: /\bisDistributed\b/, most: 35 },

@@ -32,9 +32,7 @@ export interface CallbackClient {
   close(): void
 }
 
-class PrivateAddress extends Error {
-  readonly code = 'PRIVATE_ADDRESS'
-}
+const privateAddress = 'PRIVATE_ADDRESS'
 
 /** Each connection looks its host up once, and connects to the very addresses that were checked. */
 export function openCallbackClient(options: CallbackClientOptions): CallbackClient {
@@ -51,7 +49,7 @@ export function openCallbackClient(options: CallbackClientOptions): CallbackClie
         .then((addresses) => {
           const [first] = addresses
           if (first === undefined) throw new NameFault('ENOTFOUND')
-          if (addresses.some(({ address }) => isRefused(address))) throw new PrivateAddress()
+          if (addresses.some(({ address }) => isRefused(address))) throw new NameFault(privateAddress)
           // Outside the promise, whose `catch` would take an exception of the connection for one of the look-up.
           setImmediate(() => (all ? callback(null, addresses) : callback(null, first.address, first.family)))
         })
@@ -147,7 +145,7 @@ export function openCallbackClient(options: CallbackClientOptions): CallbackClie
       if (isClosed) return undefined
       const host = hostOf(request.url)
       // A URL with an IP address causes no look-up, so the address is checked here.
-      if (isIP(host) !== 0 && isRefused(host)) return result({ error: describeFailure(new PrivateAddress()) })
+      if (isIP(host) !== 0 && isRefused(host)) return result({ error: describeFailure(new NameFault(privateAddress)) })
       let outcome = await exchange(request, kept, deadline)
       if (outcome.kind === 'failed' && outcome.isStale && !isClosed) outcome = await exchange(request, fresh, deadline)
       if (outcome.kind === 'abandoned') return undefined
@@ -220,7 +218,7 @@ function hostOf({ hostname }: URL): string {
 
 function describeFailure(error: NodeJS.ErrnoException): string {
   const { code = 'unknown' } = error
-  if (error instanceof PrivateAddress) return 'the address is private, local or reserved'
+  if (code === privateAddress) return 'the address is private, local or reserved'
   if (!(error instanceof NameFault)) return `the connection failed (${code})`
   return code === 'ETIMEOUT' ? 'the name server did not answer' : `the name was not found (${code})`
 }

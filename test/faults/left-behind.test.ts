@@ -165,7 +165,8 @@ async function growthBy(world: World, operation: Operation, times: number): Prom
       const more = rows - (before.get(table) ?? 0)
       if (more > 0 && !boundedTables.has(table)) grown[table] = (grown[table] ?? 0) + more
     }
-    // At most 200 of an application wait.
+    // What is left behind has limits by the day too, and at most 200 price changes of an application wait.
+    await world.sql`delete from usage_hour`
     await world.sql`
       update price_change set cancelled_at = now(), cancelled_by = 'platform:test'
       where applied_at is null and cancelled_at is null`

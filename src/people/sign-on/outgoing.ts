@@ -9,9 +9,6 @@ import { limits } from '../../vocabulary/limits.ts'
 // Requests to the identity provider (contract §12.2). An admin chose its host, which may have any address. Other hosts
 // that its discovery names must have public addresses, and connections go to the address that was checked.
 
-/** The message is for the log. */
-class OutgoingFault extends Error {}
-
 const isLoopback = ({ hostname }: URL) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
 
 export type OutgoingFetch = (
@@ -23,7 +20,7 @@ export function outgoingTo(issuer: URL): OutgoingFetch {
   const turns = new Turns({
     atOnce: limits.providerRequests,
     waiting: limits.providerRequestsWaiting,
-    full: () => new OutgoingFault('too many requests wait'),
+    full: () => new Error('too many requests wait'),
   })
 
   return (address, init = {}) => {
@@ -31,15 +28,13 @@ export function outgoingTo(issuer: URL): OutgoingFetch {
     const isIssuers = url.host === issuer.host
     if (isLoopback(issuer) ? !isIssuers : url.protocol !== 'https:') {
       return Promise.reject(
-        new OutgoingFault(
+        new Error(
           `${url.origin} is not called: the provider’s addresses must be https, or on this machine like its issuer`,
         ),
       )
     }
     if (isLoopback(issuer) && url.protocol !== 'https:' && url.protocol !== 'http:') {
-      return Promise.reject(
-        new OutgoingFault(`${url.protocol} is not called: the provider’s addresses must be http or https`),
-      )
+      return Promise.reject(new Error(`${url.protocol} is not called: the provider’s addresses must be http or https`))
     }
     return turns.run('', undefined, () => send(url, init, isIssuers))
   }
@@ -48,7 +43,7 @@ export function outgoingTo(issuer: URL): OutgoingFetch {
 function send(url: URL, init: Parameters<OutgoingFetch>[1] & object, isIssuers: boolean): Promise<Response> {
   const host = url.hostname.replace(/^\[|\]$/g, '')
   if (!isIssuers && isIP(host) !== 0 && isPrivateAddress(host)) {
-    return Promise.reject(new OutgoingFault('the address is private, local or reserved'))
+    return Promise.reject(new Error('the address is private, local or reserved'))
   }
   const body = init.body === undefined || init.body === null ? undefined : String(init.body)
   const headers = Object.fromEntries(new Headers((init.headers ?? {}) as Record<string, string>))
@@ -67,9 +62,9 @@ function send(url: URL, init: Parameters<OutgoingFetch>[1] & object, isIssuers: 
       outgoing.destroy()
       reject(error)
     }
-    const timer = setTimeout(() => fail(new OutgoingFault('no answer in time')), limits.providerMs)
+    const timer = setTimeout(() => fail(new Error('no answer in time')), limits.providerMs)
     outgoing.on('error', fail)
-    outgoing.on('close', () => fail(new OutgoingFault('the connection was closed')))
+    outgoing.on('close', () => fail(new Error('the connection was closed')))
     outgoing.on('response', (incoming) => {
       readWhole(incoming).then((bytes) => {
         clearTimeout(timer)
@@ -87,9 +82,9 @@ const checkedLookup =
     lookup(hostname, { all: true })
       .then((addresses) => {
         const [first] = addresses
-        if (first === undefined) throw new OutgoingFault('the name was not found')
+        if (first === undefined) throw new Error('the name was not found')
         if (!isIssuers && addresses.some(({ address }) => isPrivateAddress(address))) {
-          throw new OutgoingFault('the address is private, local or reserved')
+          throw new Error('the address is private, local or reserved')
         }
         setImmediate(() => (all ? callback(null, addresses) : callback(null, first.address, first.family)))
       })
@@ -102,7 +97,7 @@ async function readWhole(incoming: IncomingMessage): Promise<Buffer> {
   for await (const piece of incoming) {
     pieces.push(piece)
     size += piece.byteLength
-    if (size > limits.providerBytes) throw new OutgoingFault('the answer is too large')
+    if (size > limits.providerBytes) throw new Error('the answer is too large')
   }
   return Buffer.concat(pieces)
 }
@@ -114,7 +109,7 @@ function responseOf({ statusCode = 0, headers }: IncomingMessage, bytes: Buffer)
     const value = headers[name]
     if (typeof value === 'string') kept.set(name, value)
   }
-  if (statusCode < 200 || statusCode > 599) throw new OutgoingFault(`the answer has the status ${statusCode}`)
+  if (statusCode < 200 || statusCode > 599) throw new Error(`the answer has the status ${statusCode}`)
   const isEmpty = statusCode === 204 || statusCode === 304
   return new Response(isEmpty ? null : new Uint8Array(bytes), { status: statusCode, headers: kept })
 }
