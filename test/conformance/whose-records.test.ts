@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { operations } from '../../src/reference/operations.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
-import { operationsOf } from '../kit/operations.ts'
+import { inputsOf } from '../costs/operations.ts'
 import { newSerial } from '../kit/records.ts'
 import type { RefusalName } from './refusals.ts'
 import { client, expectFaults, expectRefusal, expectSuccess } from './support.ts'
@@ -10,13 +10,12 @@ import { newWorld } from './world.ts'
 // Whose a record is (contract §1, §5), generated from the contracts. Who may call what at all is in isolation.test.ts.
 
 const [own, theirs] = [await newWorld(), await newWorld()]
-const entries = operationsOf(own)
+const inputs = await inputsOf(own)
 const ofApplications = operations.filter(({ callers }) => callers.includes('application'))
 const membersOf = ({ body, query }: Operation) => Object.keys((body ?? query)?.properties ?? {})
-const inputOf = ({ id }: Operation) => {
-  const entry = entries[id as keyof typeof entries]
-  return (entry === 'open' ? {} : entry[1]) as Record<string, unknown>
-}
+const inputOf = ({ id }: Operation) => inputs[id] ?? {}
+/** Where one of two members is named, and not both. */
+const ofOneOfTwo = ['suggestPlacements', 'pagePlacementHistory']
 
 /** The members that name a record of another application, and how that is refused. */
 const naming: { member: string; path?: string; refusal: RefusalName; foreign: string | number }[] = [
@@ -70,9 +69,8 @@ describe('a record of another application', () => {
   test('is answered as one that is nowhere, also to an operator who names the wrong application, and stays', async () => {
     const before = await readTheirs()
     for (const { id, operation, member, refusal, foreign } of cases) {
-      // These two members exclude each other.
       const { siteId: _, ...alone } = inputOf(operation)
-      const input = { ...(id === 'suggestPlacements' ? alone : inputOf(operation)), [member]: foreign }
+      const input = { ...(ofOneOfTwo.includes(id) ? alone : inputOf(operation)), [member]: foreign }
       const refused = await client.call(operation, input, own.owner)
       expect([id, member, refused.code]).toEqual([id, member, expect.any(Number)])
       expectRefusal(refused, refusal, { status: 404 })

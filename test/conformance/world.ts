@@ -14,7 +14,6 @@ export async function newWorld(): Promise<World> {
   const { list } = expectSuccess(await client.call('pageEvents', {}, owner))
   return {
     client,
-    sql: undefined as never,
     owner,
     stranger: await newApplication(client),
     spare: await newApplication(client, { thirdPartyConfig }),

@@ -6,7 +6,8 @@ import { type Measured, send } from './calls.ts'
 import { fill } from './fill.ts'
 import { MeasuredDatabase } from './measured-database.ts'
 import { type Blocks, Meter } from './meter.ts'
-import { measuredOf, variants } from './operations.ts'
+import { measuredOf } from './operations.ts'
+import { variants } from './variants.ts'
 import { makeWorld, measuredOrigin } from './world.ts'
 
 type Found = Blocks & { dearest: string }

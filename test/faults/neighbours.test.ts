@@ -10,8 +10,9 @@ import { schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
 import { type Call, own } from '../costs/calls.ts'
 import { fill } from '../costs/fill.ts'
-import { measured, variants } from '../costs/operations.ts'
-import { makeWorld, measuredOrigin, newDevice, newRule, newSite, type World } from '../costs/world.ts'
+import { measured } from '../costs/operations.ts'
+import { variants } from '../costs/variants.ts'
+import { makeWorld, measuredOrigin, newDevice, newRule, newSite, type WorldWithDatabase } from '../costs/world.ts'
 import { type Answer, Client } from '../kit/client.ts'
 import { projectFolder } from '../kit/folders.ts'
 import { deviceBody, newApplication, newSerial, siteBody } from '../kit/records.ts'
@@ -151,13 +152,13 @@ async function timesOf(requests: Record<string, Ask>, rounds: number, forMs = 0)
 interface Kind {
   name: string
   operation: Operation
-  calls: (world: World) => Promise<Call[]>
+  calls: (world: WorldWithDatabase) => Promise<Call[]>
 }
 
 /** What an application or an operator may send, by the register of the operations’ costs. */
 const ofRegister: Kind[] = [...Object.entries(measured), ...Object.entries(variants)].map(([name, { call }]) => {
   const operation = operations.find(({ id }) => id === name.split(':')[0]) as Operation
-  const calls = async (world: World) => {
+  const calls = async (world: WorldWithDatabase) => {
     const made = [await call(world)]
     // Where each call has another owner, or one that the last one would disturb, one is repeated.
     const isOnce = /^(cancelImport|cancelAct|deleteRegion|createImport|createAct|testDelivery)$|Passkey|Totp/.test(name)
@@ -168,7 +169,11 @@ const ofRegister: Kind[] = [...Object.entries(measured), ...Object.entries(varia
   return { name, operation, calls }
 })
 
-const kind = (name: string, operation: object, { call }: { call: (world: World) => Call | Promise<Call> }): Kind => ({
+const kind = (
+  name: string,
+  operation: object,
+  { call }: { call: (world: WorldWithDatabase) => Call | Promise<Call> },
+): Kind => ({
   name,
   operation: operation as Operation,
   calls: async (world) => [await call(world)],
