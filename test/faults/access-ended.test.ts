@@ -34,7 +34,7 @@ let actedBy = 0
 afterAll(() => place.clear(), 120_000)
 
 /** Rows whose results are more than the buffers of a connection hold. */
-const manyRows = 12_000
+const manyRows = atScale(12_000, 40_000)
 const ndjson = { 'content-type': 'application/x-ndjson' }
 
 /** A caller who may write for an application; `lose` takes that right away. */
