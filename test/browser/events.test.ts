@@ -114,7 +114,7 @@ describe('events', () => {
     await client.operate('deleteOperator', { id: person.id })
     await page.goto(`${client.url}/console/events?actor=operator%3A&actorId=${person.id}`)
     await changes.nth(1).waitFor()
-    await chosen.getByText(`Person #${person.id}`).waitFor()
+    await chosen.getByText(`Account #${person.id}`).waitFor()
     expect(visited.faults).toEqual([])
   })
 })

@@ -244,7 +244,7 @@ longBrowserTest('an import that is under way is told to whoever would send anoth
   await send(app, file)
   await page.getByText('Another import for this application is running.').waitFor()
   expect(await page.getByRole('button', { name: 'Import', exact: true }).isDisabled()).toBe(true)
-  await page.getByRole('link', { name: 'Confirm' }).click()
+  await page.getByRole('link', { name: 'View import' }).click()
   await page.getByText('The import runs on the server.').waitFor()
   await expectSound(visited, /^Import \d+: Devices$/)
   await page.getByRole('button', { name: 'Cancel import' }).click()
@@ -274,7 +274,7 @@ longBrowserTest('an exported file of each kind is changed and sent back, as it i
     await page.getByRole('button', { name: 'Import', exact: true }).click()
     await page.getByText('Done', { exact: true }).waitFor()
     await page
-      .getByText(/^Columns of an export|not set/i)
+      .getByText('Imports can’t set these columns')
       .first()
       .waitFor()
     await page.getByTestId('figure-Refused').getByText('0', { exact: true }).waitFor()

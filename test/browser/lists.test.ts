@@ -147,7 +147,7 @@ describe('a list', () => {
       const visited = await visit(`/console/devices?appId=${app.appId}&pageSize=100`, { role: 'viewer' })
       const { page } = visited
       await page.getByText('More than 10,000').waitFor()
-      await page.getByText('/ 100+').waitFor()
+      await page.getByText('of 100+').waitFor()
       const field = page.getByLabel('Go to page')
       await field.fill('101')
       await page.keyboard.press('Enter')
@@ -158,7 +158,7 @@ describe('a list', () => {
       // The last page that has a number.
       expect(await field.inputValue()).toBe('1000')
       await page.getByRole('button', { name: 'First page' }).last().click()
-      await page.getByText('/ 100+').waitFor()
+      await page.getByText('of 100+').waitFor()
       await page.locator('tbody tr').nth(99).waitFor()
       expect(visited.faults).toEqual([])
     },

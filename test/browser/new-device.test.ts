@@ -160,7 +160,7 @@ describe('a new device', () => {
         return keys.length === 1 ? loseAnswer(route) : route.continue()
       })
       await page.getByRole('button', { name: 'Create 3 devices' }).click()
-      await page.getByRole('alert').getByText('did not answer').waitFor()
+      await page.getByRole('alert').getByText('didn’t respond').waitFor()
       await page.getByRole('button', { name: 'Create 3 devices' }).click()
       await page.getByText('Created (3)').waitFor()
       await page.getByText('Refused (0)').waitFor()
