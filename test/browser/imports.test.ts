@@ -273,10 +273,7 @@ longBrowserTest('an exported file of each kind is changed and sent back, as it i
     await page.getByText('All columns were recognized, and none are missing.').waitFor()
     await page.getByRole('button', { name: 'Import', exact: true }).click()
     await page.getByText('Done', { exact: true }).waitFor()
-    await page
-      .getByText('Imports can’t set these columns')
-      .first()
-      .waitFor()
+    await page.getByText('Imports can’t set these columns').first().waitFor()
     await page.getByTestId('figure-Refused').getByText('0', { exact: true }).waitFor()
   }
   expect((await client.call('getSite', { appId, id: site.id }, { token })).data.siteName).toBe('Garden')
