@@ -1,4 +1,4 @@
-import { Button, Space } from 'antd'
+import { Space } from 'antd'
 import { useState } from 'react'
 import {
   deletePasskey,
@@ -23,6 +23,7 @@ import { fewCodes } from './recovery.ts'
 import { RecoveryCodes } from './recovery-codes.tsx'
 import { useTexts } from './texts.ts'
 import './account.css'
+import { Button } from '../ui/page/button.tsx'
 import { part } from '../ui/page/part.tsx'
 
 const Generator = part(async () => (await import('./generator.tsx')).Generator)

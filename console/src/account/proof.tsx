@@ -1,4 +1,4 @@
-import { Button, Form, Input, Modal } from 'antd'
+import { Form, Input, Modal } from 'antd'
 import { useEffect, useRef, useState } from 'react'
 import { getSecondFactors } from '../../../src/people/second-factor/contract.ts'
 import { confirmSession } from '../../../src/people/sessions/contract.ts'
@@ -12,6 +12,7 @@ import { asksForCode, ProofFault } from './proof-fault.tsx'
 import { signOnInWindow } from './sign-on.ts'
 import { useTexts } from './texts.ts'
 import './ways.css'
+import { Button } from '../ui/page/button.tsx'
 
 interface Entered {
   password?: string

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { Button, Form } from 'antd'
+import { Form } from 'antd'
 import { useState } from 'react'
 import type { SecondFactors } from '../../../src/people/second-factor/contract.ts'
 import { confirmSession } from '../../../src/people/sessions/contract.ts'
@@ -10,6 +10,7 @@ import { knowsPasskeys, type Shown, showPasskey } from './passkeys.ts'
 import { ProofFault } from './proof-fault.tsx'
 import { useTexts } from './texts.ts'
 import './ways.css'
+import { Button } from '../ui/page/button.tsx'
 
 interface ShowFactorProps {
   factors: SecondFactors

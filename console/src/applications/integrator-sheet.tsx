@@ -1,4 +1,4 @@
-import { Alert, Button, Modal } from 'antd'
+import { Alert, Modal } from 'antd'
 import { language } from '../language/index.ts'
 import { Note } from '../ui/page/note.tsx'
 import { useCopy } from '../ui/text/copy.tsx'
@@ -6,6 +6,7 @@ import { Copyable } from '../ui/text/secret.tsx'
 import { TextBlock } from '../ui/text/text-block.tsx'
 import { firstCommands } from './integrator-text.ts'
 import './integrator-sheet.css'
+import { Button } from '../ui/page/button.tsx'
 import { useTexts } from './texts.ts'
 
 /** A new application, with its secrets; null for secrets that an earlier attempt created, whose response was lost. */

@@ -1,5 +1,4 @@
 import { DownloadOutlined } from '@ant-design/icons'
-import { Button } from 'antd'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
@@ -8,6 +7,7 @@ import { firstRows, type ResultRow, refusedRows, resultAddress, resultCsv } from
 import { Download, Results } from '../jobs/results.tsx'
 import { useLanguage } from '../language/index.ts'
 import { paths } from '../paths.ts'
+import { Button } from '../ui/page/button.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { useTexts } from './texts.ts'
 

@@ -1,11 +1,12 @@
 import { EnvironmentOutlined } from '@ant-design/icons'
-import { Button, Form, type FormInstance, Space } from 'antd'
+import { Form, type FormInstance, Space } from 'antd'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { lengths } from '../../../src/vocabulary/values.ts'
 import { type MapPoint, type Point, readPoint, swapped, writePoint } from '../map/point.ts'
 import { PointMap } from '../map/point-map.tsx'
 import { boxOf } from '../map/view.ts'
 import { LimitedInput } from '../ui/form/limited.tsx'
+import { Button } from '../ui/page/button.tsx'
 import { useTexts } from './texts.ts'
 
 /** The coordinates of a site: pasted as `longitude,latitude`, or picked on the map. */

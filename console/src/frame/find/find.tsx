@@ -1,7 +1,7 @@
 import { SearchOutlined } from '@ant-design/icons'
-import { Button } from 'antd'
 import { useEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
+import { Button } from '../../ui/page/button.tsx'
 import { part } from '../../ui/page/part.tsx'
 import { isSingleKeyOn } from './keys.ts'
 import { useTexts } from './texts.ts'

@@ -1,6 +1,7 @@
-import { Alert, Button, Modal } from 'antd'
+import { Alert, Modal } from 'antd'
 import type { ReactNode } from 'react'
 import { useCommon } from '../../language/index.ts'
+import { Button } from '../page/button.tsx'
 import { RefusalAlert } from '../page/refusal-alert.tsx'
 
 interface CountedDialogProps {

@@ -1,8 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { Button, Modal, Progress } from 'antd'
+import { Modal, Progress } from 'antd'
 import { type ReactNode, useRef, useState } from 'react'
 import { readAnew } from '../../api/api.ts'
 import { useCommon } from '../../language/index.ts'
+import { Button } from '../page/button.tsx'
 import { RefusalAlert } from '../page/refusal-alert.tsx'
 
 interface RunDialogProps<Part> {

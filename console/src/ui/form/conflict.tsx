@@ -1,5 +1,6 @@
-import { Button, Space } from 'antd'
+import { Space } from 'antd'
 import { defineTexts, useCommon } from '../../language/index.ts'
+import { Button } from '../page/button.tsx'
 import { Note } from '../page/note.tsx'
 import { Compared } from './compared.tsx'
 

@@ -1,7 +1,8 @@
 import { CheckOutlined, CopyOutlined } from '@ant-design/icons'
-import { Alert, Button, Modal } from 'antd'
+import { Alert, Modal } from 'antd'
 import { useEffect, useState } from 'react'
 import { useCommon } from '../../language/index.ts'
+import { Button } from '../page/button.tsx'
 import { Note } from '../page/note.tsx'
 import { useCopy } from './copy.tsx'
 
