@@ -1,4 +1,3 @@
-import { Space } from 'antd'
 import { useState } from 'react'
 import {
   deletePasskey,
@@ -180,12 +179,12 @@ function CodeGenerator({ factors, onAdded }: FactorProps) {
         </p>
       )}
       <RefusalAlert error={start.error} />
-      <Space wrap>
+      <div className="buttons">
         <Button loading={start.isPending} onClick={begin}>
           {t(totp === null ? 'setUpGenerator' : 'replaceGenerator')}
         </Button>
         {totp !== null && <Button onClick={() => setRemoving(true)}>{t('removeGenerator')}</Button>}
-      </Space>
+      </div>
       {begun !== undefined && (
         <Generator
           begun={begun}

@@ -1,4 +1,3 @@
-import { Space } from 'antd'
 import { useState } from 'react'
 import type { OperatorRecord } from '../../../src/people/operators/contract.ts'
 import { unlinkSignOn } from '../../../src/people/sign-on/contract.ts'
@@ -47,7 +46,7 @@ export function SignOnLink({ name, isLinked: wasLinked, isManaged }: SignOnLinkP
       <RefusalAlert error={error} />
       <p>{words}</p>
       {!isManaged && (
-        <Space wrap>
+        <div className="buttons">
           {isLinked ? (
             <Button onClick={() => setAsking(true)}>{t('unlink')}</Button>
           ) : (
@@ -55,7 +54,7 @@ export function SignOnLink({ name, isLinked: wasLinked, isManaged }: SignOnLinkP
               {t('link', { name })}
             </Button>
           )}
-        </Space>
+        </div>
       )}
       <Confirm
         isOpen={isAsking}

@@ -1,4 +1,3 @@
-import { Alert } from 'antd'
 import { useState } from 'react'
 import { type Draft, fieldNames } from '../imports/row-faults.ts'
 import { tableText } from '../imports/table-text.ts'
@@ -72,7 +71,7 @@ function refusalsOf({ rows }: Batch): number[] {
 function Advice({ code }: { code: number }) {
   const { words } = useAdvice(code)
   if (words === undefined) return null
-  return <Alert type="info" showIcon className="spaced-above" title={`${code}: ${words}`} />
+  return <Note type="info" words={`${code}: ${words}`} />
 }
 
 interface TableActionsProps extends Omit<TableStepProps, 'drafts'> {

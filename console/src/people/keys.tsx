@@ -1,4 +1,4 @@
-import { DatePicker, Form, Space } from 'antd'
+import { DatePicker, Form } from 'antd'
 import dayjs, { type Dayjs } from 'dayjs'
 import { useState } from 'react'
 import type { Static } from 'typebox'
@@ -125,14 +125,14 @@ function useColumns(
       title: t('actions'),
       isFixed: true,
       render: (_, key) => (
-        <Space>
+        <div className="buttons">
           <Button size="small" aria-label={t('handOverOf', { name: key.name })} onClick={() => handOver(key)}>
             {t('handOver')}
           </Button>
           <Button size="small" aria-label={t('revokeOf', { name: key.name })} onClick={() => choose(key)}>
             {t('revoke')}
           </Button>
-        </Space>
+        </div>
       ),
     },
   ]

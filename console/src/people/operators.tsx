@@ -1,5 +1,4 @@
 import { EllipsisOutlined } from '@ant-design/icons'
-import { Space } from 'antd'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import {
@@ -177,12 +176,12 @@ function useColumns(start: (dialog: OpenDialog) => void): Column<OperatorRecord>
       render: (_, operator) => {
         const { name } = operator
         return (
-          <Space size={4}>
+          <div className="buttons">
             <Button size="small" aria-label={t('editName', { name })} onClick={() => start({ kind: 'edit', operator })}>
               {t('edit')}
             </Button>
             <MoreDeeds operator={operator} start={start} />
-          </Space>
+          </div>
         )
       },
     },

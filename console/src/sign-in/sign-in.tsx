@@ -13,6 +13,7 @@ import { asksForCode, ProofFault } from '../account/proof-fault.tsx'
 import { fewCodes, isRecoveryCode } from '../account/recovery.ts'
 import { useTexts as useAccountTexts } from '../account/texts.ts'
 import { call, useRead } from '../api/api.ts'
+import { useAttempt } from '../api/attempt.ts'
 import { afterSessionChange } from '../api/session.tsx'
 import { showWarning } from '../ui/dialog/feedback.tsx'
 import { Button } from '../ui/page/button.tsx'
@@ -105,21 +106,14 @@ export function WaysIn(entry: WaysInProps) {
 /** Begins a session. */
 function useEnter({ onEntered }: WaysInProps) {
   const warn = useFewCodesWarning()
-  const [error, setError] = useState<Error>()
-  const [isRunning, setRunning] = useState(false)
-  async function enter(shown: Entered | Shown | Promise<Shown>): Promise<void> {
-    setRunning(true)
-    setError(undefined)
-    try {
+  const { attempt, error, setError, isRunning } = useAttempt()
+  const enter = (shown: Entered | Shown | Promise<Shown>) =>
+    attempt(async () => {
       const input = await shown
       await call(createSession, input)
       if ('code' in input && isRecoveryCode(input.code)) void warn()
       await onEntered()
-    } catch (refusal) {
-      setError(refusal as Error)
-      setRunning(false)
-    }
-  }
+    })
   return { enter, error, setError, isRunning }
 }
 

@@ -1,5 +1,5 @@
 import { EnvironmentOutlined } from '@ant-design/icons'
-import { Form, type FormInstance, Space } from 'antd'
+import { Form, type FormInstance } from 'antd'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { lengths } from '../../../src/vocabulary/values.ts'
 import { type MapPoint, type Point, readPoint, swapped, writePoint } from '../map/point.ts'
@@ -41,13 +41,13 @@ export function CoordinatesField({ form }: { form: FormInstance }) {
       </Form.Item>
       {other !== undefined && (
         <div role="status" className="map-here spaced">
-          <Space wrap>
+          <div className="buttons">
             <span>{t('looksSwapped')}</span>
             <Button size="small" onClick={() => enter(other)}>
               {t('swap')}
             </Button>
             <span className="mono">{other}</span>
-          </Space>
+          </div>
         </div>
       )}
       <Button

@@ -1,4 +1,3 @@
-import { Space } from 'antd'
 import { defineTexts, useCommon } from '../../language/index.ts'
 import { Button } from '../page/button.tsx'
 import { Note } from '../page/note.tsx'
@@ -63,10 +62,10 @@ export function Conflict<Item>({
               {t('both', { fields: both.map((field) => fieldNames[field] ?? field).join(', ') })}
             </p>
           )}
-          <Space wrap className="spaced-above">
+          <div className="buttons spaced-above">
             <Button onClick={keepMine}>{t('keepMine')}</Button>
             <Button onClick={takeTheirs}>{t('takeTheirs')}</Button>
-          </Space>
+          </div>
         </>
       )}
     </Note>
