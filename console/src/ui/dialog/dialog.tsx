@@ -49,11 +49,15 @@ function Opened({ title, children, footer, onClose, closesOutside = true, width 
       onClick={({ target }) => {
         if (closesOutside && isPressedOutside.current && target === box.current) onClose?.()
       }}
+      onKeyDownCapture={(event) => {
+        // Escape closes the list, and the browser would close the dialog with it.
+        if (event.key === 'Escape' && isListOpen(box.current, panel.current)) event.preventDefault()
+      }}
       onKeyDown={(event) => {
         if (event.key !== 'Escape' || event.defaultPrevented) return
         // The browser itself would close the dialog, also one whose question the user has answered with “Stay”.
         event.preventDefault()
-        if (!isListOpen(box.current, panel.current)) onClose?.()
+        onClose?.()
       }}
       onCancel={(event) => {
         event.preventDefault()
@@ -84,7 +88,7 @@ function Opened({ title, children, footer, onClose, closesOutside = true, width 
   )
 }
 
-/** Whether a list or a calendar of a field is open, which Escape then closes: they stand beside the panel. */
+/** Whether a list or a calendar of a field is open: they stand beside the panel. */
 function isListOpen(box: HTMLElement | null, panel: HTMLElement | null): boolean {
   const beside = [...(box?.children ?? [])].filter((child) => child !== panel)
   return beside.some((place) => [...place.querySelectorAll('*')].some((one) => one.checkVisibility()))
