@@ -41,6 +41,7 @@ function Opened({ title, children, footer, onClose, closesOutside = true, width 
     <dialog
       ref={box}
       tabIndex={-1}
+      {...(onClose === undefined && { closedby: 'none' })}
       className={`dialog ${side ?? ''} ${className}`}
       {...(isBare ? { 'aria-label': title } : { 'aria-labelledby': titleId })}
       onPointerDown={({ target }) => {
