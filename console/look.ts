@@ -16,20 +16,6 @@ export function lookOf({ isDark, motion }: LookOptions): ThemeConfig {
   const faint = pick('#595959', '#a6a6a6')
   return {
     algorithm: isDark ? antdTheme.darkAlgorithm : antdTheme.defaultAlgorithm,
-    components: {
-      Tabs: { itemSelectedColor: accent, itemHoverColor: accent, inkBarColor: accent },
-      Button: {
-        colorError: pick('#cf1322', '#ff7875'),
-        colorErrorHover: pick('#a8071a', '#ffa39e'),
-        // The primary colour's own hover is a background, too dark for text on the dark ground.
-        defaultHoverColor: pick('#085454', accent),
-        defaultHoverBorderColor: pick('#085454', accent),
-        defaultActiveColor: pick('#085454', accent),
-        defaultActiveBorderColor: pick('#085454', accent),
-        // The text on a button of this colour.
-        dangerColor: pick('#fff', '#1f0a0a'),
-      },
-    },
     token: {
       motion,
       // Dark enough for white text on it.

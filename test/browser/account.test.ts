@@ -84,7 +84,7 @@ describe('one’s account', () => {
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
     await leadTo(page, '/console/account')
-    await page.getByText('You are signed in with an operator key').waitFor()
+    await page.getByText('You signed in with an operator key').waitFor()
     await page.getByText('Last used').waitFor()
     expect(await page.getByRole('button', { name: /^End session of/ }).count()).toBe(0)
     await expectFramed(visited, 'Your account')

@@ -26,7 +26,7 @@ describe('acts on everything that matches', () => {
       // From where to where, and which.
       await dialog.getByText('all', { exact: true }).waitFor()
       await dialog.getByText(`${name} from`, { exact: true }).waitFor()
-      await dialog.locator('.ant-descriptions').getByText(`${name} to`, { exact: true }).waitFor()
+      await dialog.locator('.facts').getByText(`${name} to`, { exact: true }).waitFor()
       await hand.press('Count matches', dialog)
       await dialog.getByText('2,000 match now.').waitFor()
       await expectSound(visited, 'Devices')

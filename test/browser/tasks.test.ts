@@ -197,7 +197,7 @@ describe('the day’s tasks', () => {
     await hand.click(form.getByRole('radio', { name: /^Developer/ }))
     await hand.find(form.getByRole('combobox', { name: 'Applications' }), appName)
     // The open list would cover the controls below it.
-    await hand.click(form.locator('.ant-modal-title, .ant-drawer-title').first())
+    await hand.click(form.locator('.dialog-title'))
     await expectSound(visited, 'Accounts and keys')
     await hand.press('Create', form)
     const secret = page.getByRole('dialog', { name: `Setup link for ${name}` })

@@ -186,7 +186,7 @@ describe('second factors', () => {
     await page.getByRole('button', { name: 'Use a recovery code' }).click()
     await page.getByLabel('Recovery code').fill(recoveryCodes[7] ?? '')
     await page.getByLabel('Recovery code').press('Enter')
-    await page.locator('.ant-message').getByText('Only 2 recovery codes left.', { exact: false }).waitFor()
+    await page.locator('.notices').getByText('Only 2 recovery codes left.', { exact: false }).waitFor()
     await page.locator('.factor').getByText('Only 2 recovery codes left.', { exact: false }).waitFor()
     await expectSoundInBothShades(visited, 'Your account', 'account-few-codes')
     await endProofs(person)

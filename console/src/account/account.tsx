@@ -1,4 +1,4 @@
-import { Descriptions, Form, Input } from 'antd'
+import { Form, Input } from 'antd'
 import { useEffect, useState } from 'react'
 import { useLocation, useNavigate, useSearchParams } from 'react-router'
 import { changePassword, passwordLengths } from '../../../src/people/operators/contract.ts'
@@ -12,6 +12,7 @@ import { useTexts as usePeopleTexts } from '../people/texts.ts'
 import { RecordForm } from '../ui/form/record-form.tsx'
 import { Note } from '../ui/page/note.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
+import { Facts } from '../ui/text/facts.tsx'
 import { Access } from './access.tsx'
 import { Arrived } from './arrived.tsx'
 import { OwnKeys } from './own-keys.tsx'
@@ -127,17 +128,15 @@ function Sessions() {
 function KeySession({ session: { userAgent, address, createTime, seenTime, expireTime } }: { session: SessionRecord }) {
   const t = usePeopleTexts()
   return (
-    <Descriptions
-      size="small"
-      column={1}
-      bordered
-      items={[
-        { key: 'userAgent', label: t('browser'), children: userAgent },
-        { key: 'address', label: t('ipAddress'), children: <span className="mono">{address}</span> },
-        { key: 'createTime', label: t('began'), children: <span className="number">{createTime}</span> },
-        { key: 'seenTime', label: t('lastUse'), children: <span className="number">{seenTime}</span> },
-        { key: 'expireTime', label: t('expireTime'), children: <span className="number">{expireTime}</span> },
-      ]}
+    <Facts
+      isFramed
+      facts={{
+        [t('browser')]: userAgent,
+        [t('ipAddress')]: <span className="mono">{address}</span>,
+        [t('began')]: <span className="number">{createTime}</span>,
+        [t('lastUse')]: <span className="number">{seenTime}</span>,
+        [t('expireTime')]: <span className="number">{expireTime}</span>,
+      }}
     />
   )
 }

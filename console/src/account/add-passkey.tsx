@@ -1,9 +1,10 @@
-import { Form, Modal } from 'antd'
-import { useState } from 'react'
+import { Form } from 'antd'
 import type { Static } from 'typebox'
 import { savePasskey } from '../../../src/people/second-factor/contract.ts'
 import { lengths } from '../../../src/vocabulary/values.ts'
 import { useWrite } from '../api/api.ts'
+import { useAttempt } from '../api/attempt.ts'
+import { Dialog, DialogButtons } from '../ui/dialog/dialog.tsx'
 import { LimitedInput } from '../ui/form/limited.tsx'
 import { readUserAgent } from '../words/user-agent.ts'
 import { makePasskey } from './passkeys.ts'
@@ -18,42 +19,27 @@ interface AddPasskeyProps {
 /** Asks for a name, and lets the browser make a passkey. */
 export function AddPasskey({ onSaved, onClose }: AddPasskeyProps) {
   const t = useTexts()
-  const [form] = Form.useForm<{ name: string }>()
-  const [error, setError] = useState<Error>()
-  const [isRunning, setRunning] = useState(false)
+  const { attempt, error, isRunning } = useAttempt()
   const save = useWrite(savePasskey)
-
-  async function add(name: string): Promise<void> {
-    setError(undefined)
-    setRunning(true)
-    try {
+  const add = (name: string) =>
+    attempt(async () => {
       const made = await makePasskey()
       onSaved(await save.mutateAsync({ input: { ...made, name } }))
-    } catch (refusal) {
-      setError(refusal as Error)
-      setRunning(false)
-    }
-  }
+    })
 
   return (
-    <Modal
-      open
+    <Dialog
       title={t('addPasskey')}
-      okText={t('addPasskey')}
-      okButtonProps={{ loading: isRunning }}
-      cancelText={t('cancel')}
-      onOk={() => form.submit()}
-      onCancel={onClose}
+      onClose={onClose}
+      footer={<DialogButtons verb={t('addPasskey')} isRunning={isRunning} form="passkey" onClose={onClose} />}
     >
       <ProofFault error={error} fieldNames={{ name: t('name') }} />
-      <Form
+      <Form<{ name: string }>
         name="passkey"
-        form={form}
         layout="vertical"
         requiredMark={false}
         initialValues={{ name: readUserAgent(navigator.userAgent) }}
         onFinish={({ name }) => void add(name.trim())}
-        onKeyDown={({ key, target }) => key === 'Enter' && target instanceof HTMLInputElement && form.submit()}
       >
         <Form.Item
           name="name"
@@ -64,6 +50,6 @@ export function AddPasskey({ onSaved, onClose }: AddPasskeyProps) {
           <LimitedInput most={lengths.name} autoFocus autoComplete="off" />
         </Form.Item>
       </Form>
-    </Modal>
+    </Dialog>
   )
 }

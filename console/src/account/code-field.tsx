@@ -1,7 +1,8 @@
-import { Button, Form, Input } from 'antd'
+import { Form, Input } from 'antd'
 import { useState } from 'react'
 import { isComposing } from '../browser/composing.ts'
 import { plainCode } from '../browser/typed.ts'
+import { Button } from '../ui/page/button.tsx'
 import { useTexts } from './texts.ts'
 
 /**

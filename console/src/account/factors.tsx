@@ -1,4 +1,3 @@
-import { Button, Space } from 'antd'
 import { useState } from 'react'
 import {
   deletePasskey,
@@ -23,6 +22,7 @@ import { fewCodes } from './recovery.ts'
 import { RecoveryCodes } from './recovery-codes.tsx'
 import { useTexts } from './texts.ts'
 import './account.css'
+import { Button } from '../ui/page/button.tsx'
 import { part } from '../ui/page/part.tsx'
 
 const Generator = part(async () => (await import('./generator.tsx')).Generator)
@@ -179,12 +179,12 @@ function CodeGenerator({ factors, onAdded }: FactorProps) {
         </p>
       )}
       <RefusalAlert error={start.error} />
-      <Space wrap>
+      <div className="buttons">
         <Button loading={start.isPending} onClick={begin}>
           {t(totp === null ? 'setUpGenerator' : 'replaceGenerator')}
         </Button>
         {totp !== null && <Button onClick={() => setRemoving(true)}>{t('removeGenerator')}</Button>}
-      </Space>
+      </div>
       {begun !== undefined && (
         <Generator
           begun={begun}

@@ -1,9 +1,9 @@
-import { Form, Input, Modal, QRCode } from 'antd'
-import { useState } from 'react'
+import { Form, Input, QRCode } from 'antd'
 import type { Static } from 'typebox'
 import { saveTotp, type startTotp } from '../../../src/people/second-factor/contract.ts'
 import { useWrite } from '../api/api.ts'
 import { plainCode } from '../browser/typed.ts'
+import { Dialog, DialogButtons } from '../ui/dialog/dialog.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { Copyable } from '../ui/text/secret.tsx'
 import { useTexts } from './texts.ts'
@@ -20,27 +20,17 @@ interface GeneratorProps {
 /** Sets a code generator up: its secret as a QR code, which is drawn here, and as text; then a code of it. */
 export function Generator({ begun: { secret, otpauthUrl }, onSaved, onClose }: GeneratorProps) {
   const t = useTexts()
-  const [form] = Form.useForm<{ code: string }>()
-  const [error, setError] = useState<Error>()
   const save = useWrite(saveTotp)
-
-  async function finish(code: string): Promise<void> {
-    setError(undefined)
-    await save.mutateAsync({ input: { code } }).then(onSaved, setError)
-  }
+  const finish = (code: string) => save.mutate({ input: { code } }, { onSuccess: onSaved })
 
   return (
-    <Modal
-      open
+    <Dialog
       title={t('setUpGenerator')}
-      okText={t('turnOn')}
-      okButtonProps={{ loading: save.isPending }}
-      cancelText={t('cancel')}
-      onOk={() => form.submit()}
-      onCancel={onClose}
-      mask={{ closable: false }}
+      onClose={onClose}
+      closesOutside={false}
+      footer={<DialogButtons verb={t('turnOn')} isRunning={save.isPending} form="generator" onClose={onClose} />}
     >
-      <RefusalAlert error={error} fieldNames={{ code: t('code') }} />
+      <RefusalAlert error={save.error} fieldNames={{ code: t('code') }} />
       <div className="generator">
         <p>{t('scan')}</p>
         <div className="generator-picture">
@@ -58,19 +48,17 @@ export function Generator({ begun: { secret, otpauthUrl }, onSaved, onClose }: G
         <Copyable text={secret.replace(/.{4}(?=.)/g, '$& ')} />
         <p>{t('thenCode')}</p>
       </div>
-      <Form
+      <Form<{ code: string }>
         name="generator"
-        form={form}
         layout="vertical"
         requiredMark={false}
         className="spaced-above"
-        onFinish={({ code }) => void finish(plainCode(code))}
-        onKeyDown={({ key, target }) => key === 'Enter' && target instanceof HTMLInputElement && form.submit()}
+        onFinish={({ code }) => finish(plainCode(code))}
       >
         <Form.Item name="code" label={t('code')} rules={[{ required: true, message: t('required') }]}>
           <Input className="mono" autoComplete="one-time-code" inputMode="numeric" style={{ maxWidth: 200 }} />
         </Form.Item>
       </Form>
-    </Modal>
+    </Dialog>
   )
 }

@@ -1,4 +1,4 @@
-import { Button, Form, Input, Modal } from 'antd'
+import { Form, Input } from 'antd'
 import { useEffect, useRef, useState } from 'react'
 import { getSecondFactors } from '../../../src/people/second-factor/contract.ts'
 import { confirmSession } from '../../../src/people/sessions/contract.ts'
@@ -12,6 +12,9 @@ import { asksForCode, ProofFault } from './proof-fault.tsx'
 import { signOnInWindow } from './sign-on.ts'
 import { useTexts } from './texts.ts'
 import './ways.css'
+import { useAttempt } from '../api/attempt.ts'
+import { Dialog, DialogButtons } from '../ui/dialog/dialog.tsx'
+import { Button } from '../ui/page/button.tsx'
 
 interface Entered {
   password?: string
@@ -22,35 +25,29 @@ interface Entered {
 /** Asks for the proof that an operation needs (10035). `onEnd` is called with whether it was given. */
 export function ProofDialog({ onEnd }: { onEnd: (isGiven: boolean) => void }) {
   const t = useTexts()
-  const [form] = Form.useForm<Entered>()
-  const [error, setError] = useState<Error>()
   const [wantsCode, setWantsCode] = useState(false)
-  const [isRunning, setRunning] = useState(false)
+  const { attempt, error, setError, isRunning } = useAttempt()
   const ways = useWays()
-
-  async function confirm(shown: Entered | Promise<Shown>): Promise<void> {
-    setRunning(true)
-    setError(undefined)
-    try {
+  if (!wantsCode && asksForCode(error)) setWantsCode(true)
+  const confirm = (shown: Entered | Promise<Shown>) =>
+    attempt(async () => {
       await call(confirmSession, await shown)
       onEnd(true)
-    } catch (refusal) {
-      setError(refusal as Error)
-      if (asksForCode(refusal)) setWantsCode(true)
-      setRunning(false)
-    }
-  }
+    })
 
   return (
-    <Modal
-      open
-      zIndex={1100}
+    <Dialog
       title={t('proofTitle')}
-      okText={t('confirm')}
-      okButtonProps={{ loading: isRunning, disabled: ways?.hasSecret !== true }}
-      cancelText={t('cancel')}
-      onOk={() => form.submit()}
-      onCancel={() => onEnd(false)}
+      onClose={() => onEnd(false)}
+      footer={
+        <DialogButtons
+          verb={t('confirm')}
+          isReady={ways?.hasSecret === true}
+          isRunning={isRunning}
+          form="proof"
+          onClose={() => onEnd(false)}
+        />
+      }
     >
       <p>{t('proofWords')}</p>
       <ProofFault error={error} />
@@ -77,12 +74,9 @@ export function ProofDialog({ onEnd }: { onEnd: (isGiven: boolean) => void }) {
             <Form<Entered>
               // The form's name keeps the ids of these fields apart from the ids of the page below.
               name="proof"
-              form={form}
               layout="vertical"
               requiredMark={false}
               onFinish={(entered) => void confirm(entered)}
-              // Enter in a field does the same as the button.
-              onKeyDown={({ key, target }) => key === 'Enter' && target instanceof HTMLInputElement && form.submit()}
             >
               <SecretField isKey={ways.isKey} />
               {(wantsCode || ways.asksCode) && <CodeField isOfGenerator={ways.hasGenerator} />}
@@ -90,7 +84,7 @@ export function ProofDialog({ onEnd }: { onEnd: (isGiven: boolean) => void }) {
           )}
         </>
       )}
-    </Modal>
+    </Dialog>
   )
 }
 

@@ -1,8 +1,9 @@
-import { Button, Modal, Space } from 'antd'
 import { getSettings } from '../../../src/people/sessions/contract.ts'
 import { useRead } from '../api/api.ts'
 import { serviceNow } from '../api/clock.ts'
 import { useSession } from '../api/session.tsx'
+import { Dialog } from '../ui/dialog/dialog.tsx'
+import { Button } from '../ui/page/button.tsx'
 import { Note } from '../ui/page/note.tsx'
 import { useCopy } from '../ui/text/copy.tsx'
 import { useTexts } from './texts.ts'
@@ -28,16 +29,15 @@ export function RecoveryCodes({ codes, onClose }: RecoveryCodesProps) {
   const about = t('codesOf', { name, place: location.host, time })
   const text = `${about}\n\n${(codes ?? []).join('\n')}\n`
   return (
-    <Modal
-      open={codes !== null && codes !== undefined}
+    <Dialog
+      isOpen={codes !== null && codes !== undefined}
+      className="recovery"
       title={t('codesTitle')}
-      closable={false}
-      mask={{ closable: false }}
-      keyboard={false}
-      okText={t('iKeptThem')}
-      onOk={onClose}
-      cancelButtonProps={{ style: { display: 'none' } }}
-      rootClassName="recovery"
+      footer={
+        <Button type="primary" onClick={onClose}>
+          {t('iKeptThem')}
+        </Button>
+      }
     >
       <Note type="warning" words={t('codesWords')} />
       <p className="recovery-about">{about}</p>
@@ -46,12 +46,12 @@ export function RecoveryCodes({ codes, onClose }: RecoveryCodesProps) {
           <li key={code}>{code}</li>
         ))}
       </ul>
-      <Space wrap>
+      <div className="buttons">
         <Button onClick={() => void copy(text)}>{t('copy')}</Button>
         <Button onClick={() => print()}>{t('print')}</Button>
         <Button onClick={() => download(text)}>{t('download')}</Button>
-      </Space>
-    </Modal>
+      </div>
+    </Dialog>
   )
 }
 

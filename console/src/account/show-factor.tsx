@@ -1,6 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { Button, Form } from 'antd'
-import { useState } from 'react'
+import { Form } from 'antd'
 import type { SecondFactors } from '../../../src/people/second-factor/contract.ts'
 import { confirmSession } from '../../../src/people/sessions/contract.ts'
 import { call, readAnew } from '../api/api.ts'
@@ -10,6 +9,8 @@ import { knowsPasskeys, type Shown, showPasskey } from './passkeys.ts'
 import { ProofFault } from './proof-fault.tsx'
 import { useTexts } from './texts.ts'
 import './ways.css'
+import { useAttempt } from '../api/attempt.ts'
+import { Button } from '../ui/page/button.tsx'
 
 interface ShowFactorProps {
   factors: SecondFactors
@@ -22,21 +23,13 @@ interface ShowFactorProps {
 export function ShowFactor({ factors, words, onShown }: ShowFactorProps) {
   const t = useTexts()
   const queries = useQueryClient()
-  const [error, setError] = useState<Error>()
-  const [isRunning, setRunning] = useState(false)
-
-  async function show(shown: { code?: string } | Promise<Shown>): Promise<void> {
-    setRunning(true)
-    setError(undefined)
-    try {
+  const { attempt, error, isRunning } = useAttempt()
+  const show = (shown: { code?: string } | Promise<Shown>) =>
+    attempt(async () => {
       await call(confirmSession, await shown)
       await readAnew(queries)
       onShown()
-    } catch (refusal) {
-      setError(refusal as Error)
-      setRunning(false)
-    }
-  }
+    })
 
   return (
     <section className="card form-width">

@@ -1,4 +1,3 @@
-import { Button, Space } from 'antd'
 import { useState } from 'react'
 import type { OperatorRecord } from '../../../src/people/operators/contract.ts'
 import { unlinkSignOn } from '../../../src/people/sign-on/contract.ts'
@@ -6,6 +5,7 @@ import { useWrite } from '../api/api.ts'
 import { paths } from '../paths.ts'
 import { Confirm } from '../ui/dialog/confirm.tsx'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
+import { Button } from '../ui/page/button.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { addressOfSignOn } from './sign-on.ts'
 import { useTexts } from './texts.ts'
@@ -46,7 +46,7 @@ export function SignOnLink({ name, isLinked: wasLinked, isManaged }: SignOnLinkP
       <RefusalAlert error={error} />
       <p>{words}</p>
       {!isManaged && (
-        <Space wrap>
+        <div className="buttons">
           {isLinked ? (
             <Button onClick={() => setAsking(true)}>{t('unlink')}</Button>
           ) : (
@@ -54,7 +54,7 @@ export function SignOnLink({ name, isLinked: wasLinked, isManaged }: SignOnLinkP
               {t('link', { name })}
             </Button>
           )}
-        </Space>
+        </div>
       )}
       <Confirm
         isOpen={isAsking}

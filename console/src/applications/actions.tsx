@@ -1,4 +1,4 @@
-import { Button, Form, Radio } from 'antd'
+import { Form, Radio } from 'antd'
 import { useState } from 'react'
 import {
   type ApplicationRecord,
@@ -12,6 +12,7 @@ import { useWrite } from '../api/api.ts'
 import { useMay } from '../api/session.tsx'
 import { Confirm } from '../ui/dialog/confirm.tsx'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
+import { Button } from '../ui/page/button.tsx'
 import { SecretOnce } from '../ui/text/secret.tsx'
 import { type Texts, useTexts } from './texts.ts'
 

@@ -1,5 +1,4 @@
-import { Button, Descriptions } from 'antd'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { Static } from 'typebox'
 import type { ApplicationRecord } from '../../../src/applications/contract.ts'
 import {
@@ -16,10 +15,12 @@ import { CallbackHealthCard } from '../deliveries/callback-health.tsx'
 import { DeliveryState } from '../deliveries/state.tsx'
 import { Confirm } from '../ui/dialog/confirm.tsx'
 import { FormDrawer } from '../ui/form/form-drawer.tsx'
+import { Button } from '../ui/page/button.tsx'
 import { Note } from '../ui/page/note.tsx'
 import { Nothing } from '../ui/page/nothing.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { Unread } from '../ui/page/unread.tsx'
+import { Facts } from '../ui/text/facts.tsx'
 import { inMilliseconds } from '../ui/text/number.ts'
 import { SecretOnce } from '../ui/text/secret.tsx'
 import { TextBlock } from '../ui/text/text-block.tsx'
@@ -105,13 +106,7 @@ function Config({ config, name, onEdit, onSecret }: ConfigProps) {
           {t('stoppedText')}
         </Note>
       )}
-      <Descriptions
-        bordered
-        size="small"
-        column={1}
-        styles={{ label: { whiteSpace: 'nowrap' } }}
-        items={useConfigItems(config)}
-      />
+      <Facts isFramed facts={useConfigFacts(config)} />
       <Confirm
         isOpen={isAsking}
         title={t('rotateCallbackTitle', { name })}
@@ -126,34 +121,22 @@ function Config({ config, name, onEdit, onSecret }: ConfigProps) {
   )
 }
 
-function useConfigItems(config: ThirdPartyConfigRecord) {
+function useConfigFacts(config: ThirdPartyConfigRecord): Record<string, ReactNode> {
   const t = useTexts()
   const typeWords = useTypeWords()
   const none = <span className="faint">{t('notGiven')}</span>
   const { operatorName, operatorId, callbackUrl, callbackEvents, updateTime } = config
-  return [
-    { key: 'operatorName', label: t('operatorName'), children: operatorName },
-    { key: 'operatorId', label: t('operatorId'), children: operatorId ?? none },
-    {
-      key: 'callbackUrl',
-      label: t('callbackUrl'),
-      children: callbackUrl === null ? none : <CallbackUrl url={callbackUrl} />,
-    },
-    {
-      key: 'callbackEvents',
-      label: t('callbackEvents'),
-      children:
-        callbackEvents.length === eventTypes.length
-          ? t('allEvents')
-          : callbackEvents.map((type) => typeWords(type)).join(t('comma')),
-    },
-    {
-      key: 'callbackSecret',
-      label: t('callbackSecret'),
-      children: <span className="faint">{t('callbackSecretHint')}</span>,
-    },
-    { key: 'updateTime', label: t('updateTime'), children: <span className="number">{updateTime}</span> },
-  ]
+  return {
+    [t('operatorName')]: operatorName,
+    [t('operatorId')]: operatorId ?? none,
+    [t('callbackUrl')]: callbackUrl === null ? none : <CallbackUrl url={callbackUrl} />,
+    [t('callbackEvents')]:
+      callbackEvents.length === eventTypes.length
+        ? t('allEvents')
+        : callbackEvents.map((type) => typeWords(type)).join(t('comma')),
+    [t('callbackSecret')]: <span className="faint">{t('callbackSecretHint')}</span>,
+    [t('updateTime')]: <span className="number">{updateTime}</span>,
+  }
 }
 
 /** The address, with its query only where that is asked for: it can hold a key. */
@@ -200,21 +183,16 @@ function Outcome({ delivery }: { delivery: Static<typeof testDelivery.data> }) {
   return (
     <>
       <Note type={isTaken ? 'success' : 'error'} role="status" words={isTaken ? t('testDelivered') : t('testFailed')} />
-      <Descriptions
-        bordered
-        size="small"
-        column={1}
-        styles={{ label: { whiteSpace: 'nowrap' } }}
-        items={[
-          { key: 'status', label: t('status'), children: <DeliveryState status={status} /> },
-          { key: 'responseStatus', label: t('responseStatus'), children: responseStatus ?? t('noResponse') },
-          ...(error === null ? [] : [{ key: 'error', label: t('error'), children: words(error) }]),
-          { key: 'durationMs', label: t('duration'), children: inMilliseconds(durationMs ?? 0) },
-          { key: 'createTime', label: t('sentAt'), children: createTime },
-          ...(responseStatus === null
-            ? []
-            : [{ key: 'response', label: t('response'), children: <AnswerText text={response} /> }]),
-        ]}
+      <Facts
+        isFramed
+        facts={{
+          [t('status')]: <DeliveryState status={status} />,
+          [t('responseStatus')]: responseStatus ?? t('noResponse'),
+          ...(error !== null && { [t('error')]: words(error) }),
+          [t('duration')]: inMilliseconds(durationMs ?? 0),
+          [t('sentAt')]: createTime,
+          ...(responseStatus !== null && { [t('response')]: <AnswerText text={response} /> }),
+        }}
       />
     </>
   )

@@ -1,4 +1,4 @@
-import { Checkbox, Form, Input, InputNumber, Select, Space } from 'antd'
+import { Checkbox, Form, Input, InputNumber, Select } from 'antd'
 import { useState } from 'react'
 import {
   type ApplicationRecord,
@@ -140,7 +140,7 @@ function RateLimit({ id, value, onChange }: RateLimitProps) {
   const [last, setLast] = useState(value ?? defaultRateLimitPerSecond)
   const isUnlimited = value === null
   return (
-    <Space wrap>
+    <div className="buttons">
       <InputNumber
         id={id}
         min={1}
@@ -157,7 +157,7 @@ function RateLimit({ id, value, onChange }: RateLimitProps) {
       <Checkbox checked={isUnlimited} onChange={({ target }) => onChange?.(target.checked ? null : last)}>
         {t('noLimit')}
       </Checkbox>
-    </Space>
+    </div>
   )
 }
 

@@ -1,4 +1,3 @@
-import { Alert, Button, Modal } from 'antd'
 import { language } from '../language/index.ts'
 import { Note } from '../ui/page/note.tsx'
 import { useCopy } from '../ui/text/copy.tsx'
@@ -6,6 +5,8 @@ import { Copyable } from '../ui/text/secret.tsx'
 import { TextBlock } from '../ui/text/text-block.tsx'
 import { firstCommands } from './integrator-text.ts'
 import './integrator-sheet.css'
+import { Dialog } from '../ui/dialog/dialog.tsx'
+import { Button } from '../ui/page/button.tsx'
 import { useTexts } from './texts.ts'
 
 /** A new application, with its secrets; null for secrets that an earlier attempt created, whose response was lost. */
@@ -35,14 +36,11 @@ export function IntegratorSheet({ made, onClose }: SheetProps) {
     commands ?? '',
   ]
   return (
-    <Modal
-      open={made !== undefined}
+    <Dialog
+      isOpen={made !== undefined}
       className="integrator-sheet"
       title={t('sheetTitle', { name: made?.appName ?? '' })}
-      width="min(820px, 100vw)"
-      closable={false}
-      mask={{ closable: false }}
-      keyboard={false}
+      width={820}
       footer={
         <>
           <Button onClick={() => void copy(text.join('\n'))}>{t('copyAll')}</Button>
@@ -60,14 +58,14 @@ export function IntegratorSheet({ made, onClose }: SheetProps) {
           <div key={key}>
             <dt className="faint">{name}</dt>
             <dd data-testid={`sheet-${key}`}>
-              {value === null ? <Alert type="error" showIcon title={t('secretLost')} /> : <Copyable text={value} />}
+              {value === null ? <Note type="error" words={t('secretLost')} /> : <Copyable text={value} />}
             </dd>
           </div>
         ))}
       </dl>
       <h2 className="small-heading">{t('firstCommands')}</h2>
       <TextBlock text={commands ?? ''} />
-    </Modal>
+    </Dialog>
   )
 }
 

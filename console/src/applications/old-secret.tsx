@@ -1,4 +1,3 @@
-import { Button } from 'antd'
 import { useState } from 'react'
 import {
   type ApplicationRecord,
@@ -9,6 +8,7 @@ import { useReadTagged, useWrite } from '../api/api.ts'
 import { useMay } from '../api/session.tsx'
 import { Confirm } from '../ui/dialog/confirm.tsx'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
+import { Button } from '../ui/page/button.tsx'
 import { useTexts } from './texts.ts'
 
 /** Until when the secret before the last rotation works, with a button that ends it. */

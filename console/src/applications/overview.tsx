@@ -1,4 +1,3 @@
-import { Button, Descriptions } from 'antd'
 import { type ReactNode, useState } from 'react'
 import { Link } from 'react-router'
 import { type ApplicationRecord, getApplication, updateApplication } from '../../../src/applications/contract.ts'
@@ -7,6 +6,8 @@ import { useMay } from '../api/session.tsx'
 import { paths } from '../paths.ts'
 import { FormDrawer } from '../ui/form/form-drawer.tsx'
 import { RecordForm, useEdited } from '../ui/form/record-form.tsx'
+import { Button } from '../ui/page/button.tsx'
+import { Facts } from '../ui/text/facts.tsx'
 import { grouped } from '../ui/text/number.ts'
 import { Copyable } from '../ui/text/secret.tsx'
 import { OnlineState } from '../ui/text/status.tsx'
@@ -22,27 +23,18 @@ export function OverviewTab({ application }: { application: ApplicationRecord })
   const [isEditing, setEditing] = useState(false)
   const { appId, appName, status, frozenReason, onlineStatus, overlapUntil: until, createTime } = application
   const { tokenLifetimeSeconds, rateLimitPerSecond } = application
-  const items = [
-    ['appName', t('appName'), appName],
-    ['appId', t('appId'), <Hinted key="appId" text={<Copyable text={appId} />} hint={t('appIdHint')} />],
-    ['onlineStatus', t('onlineStatus'), <OnlineState key="onlineStatus" status={onlineStatus} />],
-    ['status', t('status'), <FrozenState key="status" application={application} />],
-    ...(status === 2 ? [['frozenReason', t('frozenReason'), frozenReason]] : []),
-    ...(until === null
-      ? []
-      : [['oldSecret', t('oldSecret'), <OldSecret key="oldSecret" application={application} until={until} />]]),
-    [
-      'tokenLifetimeSeconds',
-      t('tokenLifetime'),
-      `${grouped(tokenLifetimeSeconds)} s (${durationWords(t, tokenLifetimeSeconds)})`,
-    ],
-    [
-      'rateLimitPerSecond',
-      t('rateLimit'),
+  const facts = {
+    [t('appName')]: appName,
+    [t('appId')]: <Hinted text={<Copyable text={appId} />} hint={t('appIdHint')} />,
+    [t('onlineStatus')]: <OnlineState status={onlineStatus} />,
+    [t('status')]: <FrozenState application={application} />,
+    ...(status === 2 && { [t('frozenReason')]: frozenReason }),
+    ...(until !== null && { [t('oldSecret')]: <OldSecret application={application} until={until} /> }),
+    [t('tokenLifetime')]: `${grouped(tokenLifetimeSeconds)} s (${durationWords(t, tokenLifetimeSeconds)})`,
+    [t('rateLimit')]:
       rateLimitPerSecond === null ? t('noLimit') : t('perSecond', { rate: grouped(rateLimitPerSecond) }),
-    ],
-    ['createTime', t('createTime'), createTime],
-  ] as [string, string, ReactNode][]
+    [t('createTime')]: createTime,
+  }
   return (
     <>
       <Holdings appId={appId} />
@@ -52,13 +44,7 @@ export function OverviewTab({ application }: { application: ApplicationRecord })
           <span className="spacer" />
           {may(updateApplication) && <Button onClick={() => setEditing(true)}>{t('edit')}</Button>}
         </div>
-        <Descriptions
-          bordered
-          size="small"
-          column={{ xs: 1, md: 2 }}
-          styles={{ label: { whiteSpace: 'nowrap' } }}
-          items={items.map(([key, label, children]) => ({ key, label, children: children ?? t('unknown') }))}
-        />
+        <Facts isFramed isWide facts={facts} />
         <p className="spaced-above flush-below">
           <Link to={paths.refusals({ appId })}>{t('refusals')}</Link>
         </p>

@@ -1,4 +1,3 @@
-import { Button } from 'antd'
 import { useState } from 'react'
 import { useNavigate, useParams } from 'react-router'
 import {
@@ -15,6 +14,7 @@ import { FollowingSites } from '../prices/following-sites.tsx'
 import { PriceLine } from '../prices/price-line.tsx'
 import { useTexts as usePriceTexts } from '../prices/texts.ts'
 import { useTexts } from '../pricing/texts.ts'
+import { Button } from '../ui/page/button.tsx'
 import { LinkButton } from '../ui/page/link-button.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { Unread } from '../ui/page/unread.tsx'

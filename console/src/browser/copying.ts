@@ -18,7 +18,7 @@ function copyFromField(text: string): boolean {
   field.readOnly = true
   field.style.cssText = 'position: fixed; top: 0; opacity: 0'
   // Outside of an open dialog nothing takes the focus.
-  const place = before?.closest('dialog, .ant-modal, .ant-drawer') ?? document.body
+  const place = before?.closest('dialog') ?? document.body
   place.append(field)
   field.select()
   try {

@@ -1,4 +1,3 @@
-import { Alert, Button, Descriptions } from 'antd'
 import { type ReactNode, useState } from 'react'
 import { Link } from 'react-router'
 import { replayDeliveries } from '../../../src/deliveries/contract.ts'
@@ -7,11 +6,14 @@ import { useRead } from '../api/api.ts'
 import { useMay } from '../api/session.tsx'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
+import { Button } from '../ui/page/button.tsx'
 import { Loading } from '../ui/page/loading.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { Nothing } from '../ui/page/nothing.tsx'
 import { part } from '../ui/page/part.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { Rows } from '../ui/table/rows.tsx'
+import { Facts } from '../ui/text/facts.tsx'
 import { grouped } from '../ui/text/number.ts'
 import { State } from '../ui/text/status.tsx'
 import { useAttemptWords } from '../words/use-attempt-words.ts'
@@ -144,23 +146,10 @@ function Health({ health }: { health: CallbackHealth }) {
   const { countedFrom } = health
   return (
     <>
-      <Descriptions
-        bordered
-        size="small"
-        column={{ xs: 1, md: 2 }}
-        styles={{ label: { whiteSpace: 'nowrap' } }}
-        items={useItems(health)}
-      />
-      {stateOf(health) === 'unanswered' && (
-        <Alert type="info" showIcon role="status" className="spaced-above" title={t('unansweredText')} />
-      )}
+      <Facts isFramed isWide facts={useFacts(health)} />
+      {stateOf(health) === 'unanswered' && <Note type="info" role="status" words={t('unansweredText')} />}
       {countedFrom !== null && (
-        <Alert
-          type="info"
-          showIcon
-          className="spaced-above"
-          title={t('countedFrom', { time: countedFrom, count: grouped(mostLookedAt) })}
-        />
+        <Note type="info" words={t('countedFrom', { time: countedFrom, count: grouped(mostLookedAt) })} />
       )}
       <h3 style={{ fontSize: 15, margin: '20px 0 8px' }}>{t('failures')}</h3>
       <Failures health={health} />
@@ -173,40 +162,28 @@ function stateOf({ state, hasSucceeded }: CallbackHealth): keyof typeof tones {
   return !hasSucceeded && (state === 'failing' || state === 'held') ? 'unanswered' : state
 }
 
-function useItems(health: CallbackHealth) {
+function useFacts(health: CallbackHealth): Record<string, ReactNode> {
   const t = useTexts()
   const words = useAttemptWords()
   const { heldUntil, failingSince, failingReason, lastSuccessTime, dead } = health
   const state = stateOf(health)
   const { waitingEvents, waitingRetries, waitingSince } = health
-  const items: [string, ReactNode][] = [
-    [
-      t('status'),
-      <span key="state" data-testid="callback-state">
+  const noSuccess = health.hasSucceeded ? t('noSuccess', { count: grouped(mostLookedAt) }) : t('noneYet')
+  return {
+    [t('status')]: (
+      <span data-testid="callback-state">
         <State tone={tones[state]}>{t(state)}</State>
-      </span>,
-    ],
-    [
-      t('lastSuccess'),
-      lastSuccessTime ?? (
-        <span className="faint">
-          {health.hasSucceeded ? t('noSuccess', { count: grouped(mostLookedAt) }) : t('noneYet')}
-        </span>
-      ),
-    ],
-    ...(heldUntil === null ? [] : [[t('heldUntil'), heldUntil] as [string, ReactNode]]),
-    ...(failingSince === null
-      ? []
-      : [
-          [
-            t(state === 'unanswered' ? 'triedSince' : 'failingSince'),
-            failingReason === null ? failingSince : `${failingSince} · ${words(failingReason)}`,
-          ] as [string, ReactNode],
-        ]),
-    [t('lastHour'), <Rate key="hour" counts={health.lastHour} />],
-    [t('lastDay'), <Rate key="day" counts={health.lastDay} />],
-    [
-      t('waits'),
+      </span>
+    ),
+    [t('lastSuccess')]: lastSuccessTime ?? <span className="faint">{noSuccess}</span>,
+    ...(heldUntil !== null && { [t('heldUntil')]: heldUntil }),
+    ...(failingSince !== null && {
+      [t(state === 'unanswered' ? 'triedSince' : 'failingSince')]:
+        failingReason === null ? failingSince : `${failingSince} · ${words(failingReason)}`,
+    }),
+    [t('lastHour')]: <Rate counts={health.lastHour} />,
+    [t('lastDay')]: <Rate counts={health.lastDay} />,
+    [t('waits')]:
       waitingEvents + waitingRetries === 0
         ? t('nothing')
         : t('waitsWords', {
@@ -214,10 +191,8 @@ function useItems(health: CallbackHealth) {
             retries: grouped(waitingRetries),
             time: waitingSince ?? t('unknown'),
           }),
-    ],
-    [t('failed'), grouped(dead)],
-  ]
-  return items.map(([label, children]) => ({ key: label, label, children }))
+    [t('failed')]: grouped(dead),
+  }
 }
 
 /** The share of attempts that failed. */

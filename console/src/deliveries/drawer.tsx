@@ -1,14 +1,16 @@
-import { Button, Descriptions, Drawer } from 'antd'
-import { type ReactNode, useState } from 'react'
+import type { ReactNode } from 'react'
 import { type DeliveryRecord, getDelivery, replayDeliveries } from '../../../src/deliveries/contract.ts'
 import { getEvent } from '../../../src/events/contract.ts'
 import { useRead, useWrite } from '../api/api.ts'
 import { useMay } from '../api/session.tsx'
+import { Dialog } from '../ui/dialog/dialog.tsx'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
+import { Button } from '../ui/page/button.tsx'
 import { Loading } from '../ui/page/loading.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { Rows } from '../ui/table/rows.tsx'
 import { ApplicationName } from '../ui/text/application-name.tsx'
+import { Facts } from '../ui/text/facts.tsx'
 import { inMilliseconds } from '../ui/text/number.ts'
 import { RecordJson } from '../ui/text/record-json.tsx'
 import { TextBlock } from '../ui/text/text-block.tsx'
@@ -26,20 +28,16 @@ interface Props {
 /** Everything about one delivery. */
 export function DeliveryDrawer({ delivery, onClose }: Props) {
   const t = useTexts()
-  // Keeps the delivery in the drawer while the drawer closes.
-  const [last, setLast] = useState(delivery)
-  if (delivery !== undefined && delivery !== last) setLast(delivery)
-  const shown = delivery ?? last
   return (
-    <Drawer
-      open={delivery !== undefined}
+    <Dialog
+      isOpen={delivery !== undefined}
       onClose={onClose}
-      title={t('delivery', { id: shown?.id ?? '' })}
-      size={640}
-      destroyOnHidden
+      title={t('delivery', { id: delivery?.id ?? '' })}
+      side="right"
+      width={640}
     >
-      {shown && <Details key={`${shown.appId} ${shown.id}`} opened={shown} />}
-    </Drawer>
+      {delivery && <Details key={`${delivery.appId} ${delivery.id}`} opened={delivery} />}
+    </Dialog>
   )
 }
 
@@ -55,13 +53,7 @@ function Details({ opened }: { opened: DeliveryRecord }) {
   return (
     <div style={{ display: 'grid', gap: 20, gridTemplateColumns: 'minmax(0, 1fr)' }}>
       <ReplayOne appId={appId} id={delivery.id} />
-      <Descriptions
-        bordered
-        size="small"
-        column={1}
-        styles={{ label: { whiteSpace: 'nowrap' } }}
-        items={useItems(delivery)}
-      />
+      <Facts isFramed facts={useFacts(delivery)} />
       <Part title={t('request')} hint={delivery.eventId === null ? t('requestOfTest') : t('requestHint')}>
         {delivery.eventId !== null && <EventData appId={appId} eventId={delivery.eventId} />}
       </Part>
@@ -110,39 +102,29 @@ function Part({ title, hint, children }: { title: string; hint?: string; childre
   )
 }
 
-function useItems(delivery: DeliveryRecord) {
+function useFacts(delivery: DeliveryRecord): Record<string, ReactNode> {
   const t = useTexts()
   const words = useTypeWords()
   const attemptWords = useAttemptWords()
-  const { eventId, attempts, responseStatus, error, durationMs } = delivery
-  const none = t('unknown')
-  const items: [string, string, ReactNode][] = [
-    ['status', t('status'), <DeliveryState key="status" status={delivery.status} />],
-    [
-      'type',
-      t('type'),
-      <span key="type" title={delivery.type}>
-        {words(delivery.type)}
-      </span>,
-    ],
-    ['eventId', t('eventId'), eventId],
-    ['time', t('eventTime'), delivery.time],
-    ['createTime', t('createTime'), delivery.createTime],
-    ['nextAttemptTime', t('nextAttempt'), delivery.nextAttemptTime],
-    ['finishTime', t('finished'), delivery.finishTime],
-    [
-      'attempts',
-      t('attempts'),
-      <span key="attempts">
-        {attempts} <span className="faint">{t('attemptsHint')}</span>
-      </span>,
-    ],
-    ['responseStatus', t('responseStatus'), responseStatus],
-    ['durationMs', t('duration'), durationMs === null ? null : inMilliseconds(durationMs)],
-    ['error', t('error'), responseStatus === null && error !== null ? attemptWords(error) : null],
-    ['appId', t('application'), <ApplicationName key="appId" appId={delivery.appId} />],
-  ]
-  return items.map(([key, label, children]) => ({ key, label, children: children ?? none }))
+  const { responseStatus, error, durationMs } = delivery
+  return {
+    [t('status')]: <DeliveryState status={delivery.status} />,
+    [t('type')]: <span title={delivery.type}>{words(delivery.type)}</span>,
+    [t('eventId')]: delivery.eventId,
+    [t('eventTime')]: delivery.time,
+    [t('createTime')]: delivery.createTime,
+    [t('nextAttempt')]: delivery.nextAttemptTime,
+    [t('finished')]: delivery.finishTime,
+    [t('attempts')]: (
+      <>
+        {delivery.attempts} <span className="faint">{t('attemptsHint')}</span>
+      </>
+    ),
+    [t('responseStatus')]: responseStatus,
+    [t('duration')]: durationMs === null ? null : inMilliseconds(durationMs),
+    [t('error')]: responseStatus === null && error !== null ? attemptWords(error) : null,
+    [t('application')]: <ApplicationName appId={delivery.appId} />,
+  }
 }
 
 function EventData({ appId, eventId }: { appId: string; eventId: number }) {

@@ -1,4 +1,4 @@
-import { Button } from 'antd'
+import { Button } from '../ui/page/button.tsx'
 import { Note } from '../ui/page/note.tsx'
 import { grouped } from '../ui/text/number.ts'
 import { useTexts } from './texts.ts'

@@ -1,4 +1,4 @@
-import { Alert, DatePicker, Form, Select } from 'antd'
+import { DatePicker, Form, Select } from 'antd'
 import dayjs, { type Dayjs } from 'dayjs'
 import { useState } from 'react'
 import { pageDeliveries, replayDeliveries } from '../../../src/deliveries/contract.ts'
@@ -6,6 +6,7 @@ import { useRead, useWrite } from '../api/api.ts'
 import { serviceNow } from '../api/clock.ts'
 import { CountedDialog } from '../ui/dialog/counted-dialog.tsx'
 import { shownMoment, useRangePresets } from '../ui/filter/range-filter.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { grouped } from '../ui/text/number.ts'
 import { useServiceZone } from '../ui/text/service-zone.ts'
 import { eventsOnly, statusAsked } from './filter.ts'
@@ -160,12 +161,12 @@ function Outcome({ count, ...sent }: RangeProps & { count: number }) {
   const t = useTexts()
   const { count: waiting } = useCount({ ...sent, range: { ...sent.range, status: 1, isUndelivered: false } }, 2_000)
   return (
-    <Alert
+    <Note
       type={count > 0 ? 'success' : 'info'}
-      showIcon
       role="status"
-      title={count > 0 ? t('rangeDone', { count: grouped(count) }) : t('rangeNone')}
-      description={count > 0 && waiting !== undefined && t('rangeWaiting', { count: waiting })}
-    />
+      words={count > 0 ? t('rangeDone', { count: grouped(count) }) : t('rangeNone')}
+    >
+      {count > 0 && waiting !== undefined && t('rangeWaiting', { count: waiting })}
+    </Note>
   )
 }

@@ -1,4 +1,3 @@
-import { Button, Modal, Skeleton } from 'antd'
 import { useState } from 'react'
 import { Link, useParams } from 'react-router'
 import { type DeviceRecord, getDevice, updateDevice } from '../../../src/devices/contract.ts'
@@ -9,7 +8,10 @@ import { useMay } from '../api/session.tsx'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { DeviceSite } from '../placements/device-site.tsx'
+import { Dialog } from '../ui/dialog/dialog.tsx'
+import { Button } from '../ui/page/button.tsx'
 import { LinkButton } from '../ui/page/link-button.tsx'
+import { Loading } from '../ui/page/loading.tsx'
 import { Note } from '../ui/page/note.tsx'
 import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
@@ -73,7 +75,7 @@ export function Page() {
   if (data !== undefined) return <Present device={data} />
   return (
     <PageFrame title={deviceNo}>
-      {error === null ? <Skeleton active /> : <RefusalResult error={error} retry={() => void refetch()} />}
+      {error === null ? <Loading /> : <RefusalResult error={error} retry={() => void refetch()} />}
     </PageFrame>
   )
 }
@@ -271,16 +273,15 @@ function DeviceEvents({ appId, deviceNo }: DeviceKey) {
         refetchInterval={refreshEvery}
         empty={<Nothing words={t('noEvents')} />}
       />
-      <Modal
-        open={shown !== undefined}
+      <Dialog
+        isOpen={shown !== undefined}
         title={t('eventTitle', { id: shown?.id ?? '' })}
         footer={<Button onClick={() => setShown(undefined)}>{t('close')}</Button>}
-        onCancel={() => setShown(undefined)}
+        onClose={() => setShown(undefined)}
         width={720}
-        destroyOnHidden
       >
         <RecordJson record={shown} />
-      </Modal>
+      </Dialog>
     </>
   )
 }

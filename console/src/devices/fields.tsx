@@ -1,4 +1,4 @@
-import { Alert, Button, Form, type FormInstance, Input } from 'antd'
+import { Form, type FormInstance, Input } from 'antd'
 import { Link } from 'react-router'
 import { takeApplicationOnline } from '../../../src/applications/contract.ts'
 import { defaultCityCode, defaultProvinceCode } from '../../../src/devices/contract.ts'
@@ -11,6 +11,7 @@ import { defineTexts } from '../language/index.ts'
 import { swapped } from '../map/point.ts'
 import { paths } from '../paths.ts'
 import { RegionChoice } from '../regions/region-choice.tsx'
+import { Button } from '../ui/page/button.tsx'
 import { Note } from '../ui/page/note.tsx'
 import { useSeesAll } from './parts.tsx'
 import { useDeviceTexts, useFieldNames } from './texts.ts'
@@ -162,11 +163,9 @@ function CoordinatesField({ form, children }: CoordinatesFieldProps) {
       )}
       <div aria-live="polite">
         {turned !== undefined && (
-          <Alert
+          <Note
             type="warning"
-            showIcon
-            style={{ margin: '-8px 0 16px' }}
-            title={t('looksSwapped', { pair: turned })}
+            words={t('looksSwapped', { pair: turned })}
             action={<Button onClick={() => write(turned)}>{devices('swap')}</Button>}
           />
         )}
@@ -211,11 +210,9 @@ function DistrictElsewhere({ form }: { form: FormInstance<Draft> }) {
   return (
     <div aria-live="polite">
       {isElsewhere && (
-        <Alert
+        <Note
           type="warning"
-          showIcon
-          style={{ margin: '-8px 0 16px' }}
-          title={t('otherProvince', { province: names[0] ?? '', city: names[1] ?? '' })}
+          words={t('otherProvince', { province: names[0] ?? '', city: names[1] ?? '' })}
           action={<Button onClick={() => form.setFieldsValue(own)}>{t('takeFromDistrict')}</Button>}
         />
       )}

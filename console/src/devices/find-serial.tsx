@@ -1,4 +1,4 @@
-import { Alert, Button, Form, Modal } from 'antd'
+import { Form } from 'antd'
 import { useEffect, useEffectEvent, useState } from 'react'
 import { Link, useNavigate } from 'react-router'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
@@ -11,7 +11,10 @@ import { useMay } from '../api/session.tsx'
 import { plainCode } from '../browser/typed.ts'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
+import { Dialog } from '../ui/dialog/dialog.tsx'
 import { LimitedInput } from '../ui/form/limited.tsx'
+import { Button } from '../ui/page/button.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { grouped } from '../ui/text/number.ts'
 import { Owners } from './owners.tsx'
@@ -54,9 +57,9 @@ interface FindSerialProps {
 export function FindSerial({ asked, onClose }: FindSerialProps) {
   const devices = useDeviceTexts()
   return (
-    <Modal open title={devices('findTitle')} footer={null} onCancel={onClose}>
+    <Dialog title={devices('findTitle')} onClose={onClose}>
       <FindForm asked={asked} />
-    </Modal>
+    </Dialog>
   )
 }
 
@@ -130,13 +133,14 @@ function Result({ found: { deviceNo, parts, bindings } }: { found: Found }) {
   const may = useMay()
   return (
     <>
-      <Alert
+      <Note
         type="info"
-        showIcon
-        title={t(bindings.length === 0 ? 'nobody' : 'free', { deviceNo })}
-        {...(may(importDeviceInventory) && {
-          action: <Link to={paths.models({ tab: 'inventory', deviceNo })}>{t('inInventory')}</Link>,
-        })}
+        words={t(bindings.length === 0 ? 'nobody' : 'free', { deviceNo })}
+        action={
+          may(importDeviceInventory) && (
+            <Link to={paths.models({ tab: 'inventory', deviceNo })}>{t('inInventory')}</Link>
+          )
+        }
       />
       {parts !== '' && (
         <p>

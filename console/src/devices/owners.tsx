@@ -1,5 +1,6 @@
-import { Skeleton, Timeline } from 'antd'
+import { Timeline } from 'antd'
 import type { Binding } from '../../../src/devices/ownership/contract.ts'
+import { Loading } from '../ui/page/loading.tsx'
 import { ApplicationName } from '../ui/text/application-name.tsx'
 import { State } from '../ui/text/status.tsx'
 import { useDeviceTexts } from './texts.ts'
@@ -7,7 +8,7 @@ import { useDeviceTexts } from './texts.ts'
 /** The bindings of a serial number, newest first. */
 export function Owners({ bindings }: { bindings: Binding[] | undefined }) {
   const t = useDeviceTexts()
-  if (bindings === undefined) return <Skeleton active />
+  if (bindings === undefined) return <Loading />
   return (
     <Timeline
       items={bindings.map((binding) => ({

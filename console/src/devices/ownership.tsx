@@ -1,4 +1,4 @@
-import { Button, Form } from 'antd'
+import { Form } from 'antd'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { forceUnbindDevice, transferDevice, unbindDevice } from '../../../src/devices/ownership/contract.ts'
@@ -9,6 +9,7 @@ import { paths } from '../paths.ts'
 import { Confirm } from '../ui/dialog/confirm.tsx'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { ApplicationPicker } from '../ui/filter/application-picker.tsx'
+import { Button } from '../ui/page/button.tsx'
 
 const useTexts = defineTexts(
   {

@@ -1,8 +1,8 @@
-import { Alert, Button } from 'antd'
 import { useState } from 'react'
 import { type Draft, fieldNames } from '../imports/row-faults.ts'
 import { tableText } from '../imports/table-text.ts'
 import { paths } from '../paths.ts'
+import { Button } from '../ui/page/button.tsx'
 import { LinkButton } from '../ui/page/link-button.tsx'
 import { Note } from '../ui/page/note.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
@@ -71,7 +71,7 @@ function refusalsOf({ rows }: Batch): number[] {
 function Advice({ code }: { code: number }) {
   const { words } = useAdvice(code)
   if (words === undefined) return null
-  return <Alert type="info" showIcon className="spaced-above" title={`${code}: ${words}`} />
+  return <Note type="info" words={`${code}: ${words}`} />
 }
 
 interface TableActionsProps extends Omit<TableStepProps, 'drafts'> {

@@ -1,16 +1,17 @@
 import { useQuery } from '@tanstack/react-query'
-import { Descriptions, Drawer, Typography } from 'antd'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { getEvent, pageAudit, pageEvents } from '../../../src/events/contract.ts'
 import { call, useRead } from '../api/api.ts'
 import { useMay } from '../api/session.tsx'
 import { language, useLanguage } from '../language/index.ts'
+import { Dialog } from '../ui/dialog/dialog.tsx'
 import { Loading } from '../ui/page/loading.tsx'
 import { Nothing } from '../ui/page/nothing.tsx'
 import { RefusalResult } from '../ui/page/refusal.tsx'
 import { Unread } from '../ui/page/unread.tsx'
 import { Actor } from '../ui/text/actor.tsx'
 import { ApplicationName } from '../ui/text/application-name.tsx'
+import { Facts } from '../ui/text/facts.tsx'
 import { RecordJson } from '../ui/text/record-json.tsx'
 import { actOf, sentencesOf } from '../words/sentences.ts'
 import {
@@ -58,18 +59,18 @@ export function EventDrawer({ shown, feedOf, onClose, words }: EventDrawerProps)
   const t = useTexts()
   const { event, isRead, error, refetch } = useEvent(shown, feedOf)
   return (
-    <Drawer
-      open={shown !== undefined}
+    <Dialog
+      isOpen={shown !== undefined}
       onClose={onClose}
-      size="min(760px, 100vw)"
+      side="right"
+      width={760}
       title={event === undefined ? t('eventTitle', { id: shown?.id ?? '' }) : words(event.type)}
-      destroyOnHidden
     >
       {event !== undefined && <OneEvent event={event} words={words} />}
       {event === undefined && error !== null && <RefusalResult error={error} retry={() => void refetch()} />}
       {event === undefined && error === null && !isRead && <Loading />}
       {event === undefined && error === null && isRead && <Nothing words={t('notFound')} />}
-    </Drawer>
+    </Dialog>
   )
 }
 
@@ -83,44 +84,28 @@ function OneEvent({ event, words }: ComparisonProps) {
   const { appId } = event
   return (
     <>
-      <Descriptions
-        size="small"
-        column={1}
-        bordered
-        items={[
-          {
-            key: 'what',
-            label: t('event'),
-            children: (
-              <>
-                {words(event.type)} <span className="mono faint">{event.type}</span>
-              </>
-            ),
-          },
-          { key: 'about', label: t('about'), children: <SubjectLink event={event} /> },
-          {
-            key: 'who',
-            label: t('by'),
-            children: (
-              <>
-                <Actor actor={event.actor} /> <span className="mono faint">{event.actor}</span>{' '}
-                {event.actorId != null && <span className="number faint">#{event.actorId}</span>}
-              </>
-            ),
-          },
-          ...(event.address == null
-            ? []
-            : [{ key: 'address', label: t('ipAddress'), children: <span className="mono">{event.address}</span> }]),
-          { key: 'when', label: t('time'), children: <span className="number">{event.time}</span> },
-          ...(appId === null
-            ? []
-            : [{ key: 'application', label: t('application'), children: <ApplicationName appId={appId} /> }]),
-          { key: 'id', label: 'ID', children: <span className="number">{event.id}</span> },
-        ]}
+      <Facts
+        isFramed
+        facts={{
+          [t('event')]: (
+            <>
+              {words(event.type)} <span className="mono faint">{event.type}</span>
+            </>
+          ),
+          [t('about')]: <SubjectLink event={event} />,
+          [t('by')]: (
+            <>
+              <Actor actor={event.actor} /> <span className="mono faint">{event.actor}</span>{' '}
+              {event.actorId != null && <span className="number faint">#{event.actorId}</span>}
+            </>
+          ),
+          ...(event.address != null && { [t('ipAddress')]: <span className="mono">{event.address}</span> }),
+          [t('time')]: <span className="number">{event.time}</span>,
+          ...(appId !== null && { [t('application')]: <ApplicationName appId={appId} /> }),
+          ID: <span className="number">{event.id}</span>,
+        }}
       />
-      <Typography.Title level={2} className="small-heading spaced-above">
-        {t('comparison')}
-      </Typography.Title>
+      <h2 className="small-heading spaced-above">{t('comparison')}</h2>
       <Change event={event} words={words} />
       <details className="spaced-above">
         <summary>{t('record')}</summary>

@@ -7,7 +7,6 @@ import {
   UserOutlined,
 } from '@ant-design/icons'
 import { useQueryClient } from '@tanstack/react-query'
-import { Button } from 'antd'
 import { Fragment, useEffect, useRef, useState } from 'react'
 import { Link, Outlet, useLocation, useNavigate } from 'react-router'
 import { deleteSession } from '../../../src/people/sessions/contract.ts'
@@ -16,8 +15,10 @@ import { afterSessionChange, useSession } from '../api/session.tsx'
 import { store, stored } from '../browser/storage.ts'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
+import { Dialog } from '../ui/dialog/dialog.tsx'
 import { Dropdown } from '../ui/dialog/dropdown.tsx'
 import { LeaveGuard, useLeave } from '../ui/form/leaving.tsx'
+import { Button } from '../ui/page/button.tsx'
 import { Logo } from '../ui/page/logo.tsx'
 import { NotRefreshed } from '../ui/page/not-refreshed.tsx'
 import { part } from '../ui/page/part.tsx'
@@ -48,8 +49,6 @@ const useTexts = defineTexts(
     signOut: '退出登录',
   },
 )
-
-const Drawer = part(async () => (await import('antd/es/drawer')).default)
 
 const ProofDialog = part(async () => (await import('../account/proof.tsx')).ProofDialog)
 
@@ -83,8 +82,7 @@ export function Shell() {
 function Frame() {
   const t = useTexts()
   useScrollPlace()
-  // Undefined until it is first opened.
-  const [isMenuOpen, setMenuOpen] = useState<boolean>()
+  const [isMenuOpen, setMenuOpen] = useState(false)
   const [isFolded, setFolded] = useState(() => stored(foldedKey) !== null)
   function fold(isToFold: boolean): void {
     store(foldedKey, isToFold ? '' : null)
@@ -93,7 +91,6 @@ function Frame() {
   const top = useRef<HTMLDivElement>(null)
   const { pathname } = useLocation()
   const shown = useRef(pathname)
-  useEffect(() => void import('../ui/dialog/dialog-focus.ts'), [])
   // Another page begins at its top, as a loaded one does. What keeps the focus within the content is a field that the
   // page has put it into, or the part of a page that leads to another part of it.
   useEffect(() => {
@@ -143,11 +140,9 @@ function Frame() {
           onClick={() => fold(!isFolded)}
         />
       </nav>
-      {isMenuOpen !== undefined && (
-        <Drawer open={isMenuOpen} onClose={() => setMenuOpen(false)} placement="left" size={280} title="Forecourt">
-          <Navigation onGo={() => setMenuOpen(false)} />
-        </Drawer>
-      )}
+      <Dialog isOpen={isMenuOpen} onClose={() => setMenuOpen(false)} side="left" width={280} title="Forecourt">
+        <Navigation onGo={() => setMenuOpen(false)} />
+      </Dialog>
       <main id="content" className="shell-content" tabIndex={-1}>
         <LeaveGuard />
         <NotRefreshed />

@@ -1,4 +1,5 @@
-import { Button, Select } from 'antd'
+import { Select } from 'antd'
+import { Button } from '../ui/page/button.tsx'
 import { Note } from '../ui/page/note.tsx'
 import { Rows, type RowsColumn } from '../ui/table/rows.tsx'
 import { columnFaults, columnsOf, isIgnored, leftOut, nameless, type RowKind } from './columns.ts'

@@ -1,13 +1,12 @@
 import { DownloadOutlined } from '@ant-design/icons'
-import { Button } from 'antd'
-import { useState } from 'react'
 import { Link } from 'react-router'
-import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { getImportResult, type ImportOutcome, type ImportRecord } from '../../../src/bulk/contract.ts'
+import { useAttempt } from '../api/attempt.ts'
 import { firstRows, type ResultRow, refusedRows, resultAddress, resultCsv } from '../jobs/result.ts'
 import { Download, Results } from '../jobs/results.tsx'
 import { useLanguage } from '../language/index.ts'
 import { paths } from '../paths.ts'
+import { Button } from '../ui/page/button.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { useTexts } from './texts.ts'
 
@@ -55,23 +54,14 @@ function Subject({ job: { appId, dryRun }, row: { deviceNo, id, outcome } }: { j
 
 /** Saves a file that is read from the service first; says whether that is under way, and why it failed. */
 function useSaving() {
-  const [isBusy, setBusy] = useState(false)
-  const [error, setError] = useState<ForecourtError>()
-  async function save(name: string, read: () => Promise<Blob>): Promise<void> {
-    setBusy(true)
-    setError(undefined)
-    try {
+  const { attempt, error, isRunning } = useAttempt()
+  const save = (name: string, read: () => Promise<Blob>) =>
+    attempt(async () => {
       const address = URL.createObjectURL(await read())
-      const link = Object.assign(document.createElement('a'), { href: address, download: name })
-      link.click()
+      Object.assign(document.createElement('a'), { href: address, download: name }).click()
       URL.revokeObjectURL(address)
-    } catch (refusal) {
-      setError(refusal as ForecourtError)
-    } finally {
-      setBusy(false)
-    }
-  }
-  return { save, isBusy, error }
+    })
+  return { save, isRunning, error }
 }
 
 function Downloads({ job: { id, format, refused }, outcome }: ResultProps) {
@@ -94,7 +84,7 @@ function Downloads({ job: { id, format, refused }, outcome }: ResultProps) {
         <Button
           type="primary"
           icon={<DownloadOutlined />}
-          loading={asSent.isBusy}
+          loading={asSent.isRunning}
           onClick={() => void asSent.save(`import-${id}-refused-rows.${format}`, () => refusedRows(id, language))}
         >
           {t('asSent')}
@@ -102,7 +92,7 @@ function Downloads({ job: { id, format, refused }, outcome }: ResultProps) {
       )}
       <Button
         icon={<DownloadOutlined />}
-        loading={lines.isBusy}
+        loading={lines.isRunning}
         onClick={() => void lines.save(`${name}.csv`, readCsv)}
       >
         {t('asCsv')}

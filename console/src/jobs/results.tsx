@@ -1,11 +1,11 @@
 import { DownloadOutlined, ReloadOutlined } from '@ant-design/icons'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { Button } from 'antd'
 import { type ReactNode, useState } from 'react'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
 import type { Operation } from '../../../src/vocabulary/operation.ts'
 import { useLanguage } from '../language/index.ts'
 import { ChoiceFilter, useFilters } from '../ui/filter/filters.tsx'
+import { Button, ButtonLink } from '../ui/page/button.tsx'
 import { Loading } from '../ui/page/loading.tsx'
 import { RefusalResult } from '../ui/page/refusal.tsx'
 import { Rows, type RowsColumn } from '../ui/table/rows.tsx'
@@ -155,8 +155,8 @@ function useColumns<Outcome extends string>({
 /** The download of results as the service returns them. */
 export function Download({ words, address, name }: { words: string; address: string; name: string }) {
   return (
-    <Button icon={<DownloadOutlined />} href={address} download={name}>
+    <ButtonLink icon={<DownloadOutlined />} href={address} download={name}>
       {words}
-    </Button>
+    </ButtonLink>
   )
 }

@@ -1,4 +1,3 @@
-import { Button } from 'antd'
 import { useState } from 'react'
 import {
   deleteDeviceInventory,
@@ -14,6 +13,7 @@ import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { Confirm } from '../ui/dialog/confirm.tsx'
 import { TextFilter, useFilters } from '../ui/filter/filters.tsx'
+import { Button } from '../ui/page/button.tsx'
 import { LinkButton } from '../ui/page/link-button.tsx'
 import { Note } from '../ui/page/note.tsx'
 import { Nothing } from '../ui/page/nothing.tsx'

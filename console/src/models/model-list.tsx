@@ -1,4 +1,4 @@
-import { Button, Form, Input } from 'antd'
+import { Form, Input } from 'antd'
 import { useState } from 'react'
 import {
   type DeviceModelRecord,
@@ -15,6 +15,7 @@ import { Confirm } from '../ui/dialog/confirm.tsx'
 import { TextFilter, useFilters } from '../ui/filter/filters.tsx'
 import { FormDrawer } from '../ui/form/form-drawer.tsx'
 import { RecordForm, type Sending } from '../ui/form/record-form.tsx'
+import { Button } from '../ui/page/button.tsx'
 import { Note } from '../ui/page/note.tsx'
 import { Nothing } from '../ui/page/nothing.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'

@@ -1,4 +1,4 @@
-import { Button, DatePicker, Form, Space } from 'antd'
+import { DatePicker, Form } from 'antd'
 import dayjs, { type Dayjs } from 'dayjs'
 import { useState } from 'react'
 import type { Static } from 'typebox'
@@ -17,6 +17,7 @@ import { Confirm } from '../ui/dialog/confirm.tsx'
 import { useFilters } from '../ui/filter/filters.tsx'
 import { FormDrawer } from '../ui/form/form-drawer.tsx'
 import { RecordForm } from '../ui/form/record-form.tsx'
+import { Button } from '../ui/page/button.tsx'
 import { Nothing } from '../ui/page/nothing.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { leastForNames } from '../ui/table/rows.tsx'
@@ -124,14 +125,14 @@ function useColumns(
       title: t('actions'),
       isFixed: true,
       render: (_, key) => (
-        <Space>
+        <div className="buttons">
           <Button size="small" aria-label={t('handOverOf', { name: key.name })} onClick={() => handOver(key)}>
             {t('handOver')}
           </Button>
           <Button size="small" aria-label={t('revokeOf', { name: key.name })} onClick={() => choose(key)}>
             {t('revoke')}
           </Button>
-        </Space>
+        </div>
       ),
     },
   ]

@@ -1,5 +1,4 @@
 import { EllipsisOutlined } from '@ant-design/icons'
-import { Button, Space } from 'antd'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import {
@@ -16,6 +15,7 @@ import { Confirm } from '../ui/dialog/confirm.tsx'
 import { Dropdown } from '../ui/dialog/dropdown.tsx'
 import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
 import { ChoiceFilter, TextFilter, useFilters } from '../ui/filter/filters.tsx'
+import { Button } from '../ui/page/button.tsx'
 import { Nothing } from '../ui/page/nothing.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { leastForNames } from '../ui/table/rows.tsx'
@@ -176,12 +176,12 @@ function useColumns(start: (dialog: OpenDialog) => void): Column<OperatorRecord>
       render: (_, operator) => {
         const { name } = operator
         return (
-          <Space size={4}>
+          <div className="buttons">
             <Button size="small" aria-label={t('editName', { name })} onClick={() => start({ kind: 'edit', operator })}>
               {t('edit')}
             </Button>
             <MoreDeeds operator={operator} start={start} />
-          </Space>
+          </div>
         )
       },
     },

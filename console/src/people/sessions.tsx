@@ -1,5 +1,5 @@
-import { Button } from 'antd'
 import { useFilters } from '../ui/filter/filters.tsx'
+import { Button } from '../ui/page/button.tsx'
 import { SessionsTable } from './sessions-table.tsx'
 import { useTexts } from './texts.ts'
 

@@ -1,4 +1,3 @@
-import { Button } from 'antd'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import {
@@ -11,6 +10,7 @@ import type { SiteRecord } from '../../../src/sites/contract.ts'
 import { useRead } from '../api/api.ts'
 import { useMay } from '../api/session.tsx'
 import { paths } from '../paths.ts'
+import { Button } from '../ui/page/button.tsx'
 import { Nothing } from '../ui/page/nothing.tsx'
 import { part } from '../ui/page/part.tsx'
 import { Unread } from '../ui/page/unread.tsx'

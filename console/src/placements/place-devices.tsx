@@ -1,11 +1,13 @@
-import { Button, Checkbox, Form, Input } from 'antd'
+import { Checkbox, Form, Input } from 'antd'
 import { useId, useState } from 'react'
 import { pageDevices } from '../../../src/devices/contract.ts'
 import { savePlacements, suggestPlacements } from '../../../src/devices/placement/contract.ts'
 import type { SiteRecord } from '../../../src/sites/contract.ts'
 import { newIdempotencyKey, useRead, useWrite } from '../api/api.ts'
+import { useAttempt } from '../api/attempt.ts'
 import { useTypedSearch } from '../ui/filter/typed-search.tsx'
 import { FormDrawer } from '../ui/form/form-drawer.tsx'
+import { Button } from '../ui/page/button.tsx'
 import { Loading } from '../ui/page/loading.tsx'
 import { Note } from '../ui/page/note.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
@@ -81,13 +83,10 @@ function useRun({ appId, id: siteId }: SiteRecord) {
   const save = useWrite(savePlacements)
   const [keys] = useState(() => new Map<number, Record<string, string>>())
   const [outcomes, setOutcomes] = useState<Outcome[]>()
-  const [error, setError] = useState<Error>()
-  const [isRunning, setRunning] = useState(false)
+  const { attempt, error, isRunning } = useAttempt()
 
-  async function run(serials: string[], { laneType, laneName }: LaneDraft): Promise<void> {
-    setRunning(true)
-    setError(undefined)
-    try {
+  const run = (serials: string[], { laneType, laneName }: LaneDraft) =>
+    attempt(async () => {
       const all: Outcome[] = []
       for (let from = 0; from < serials.length; from += batchRows) {
         const headers = keys.get(from) ?? newIdempotencyKey()
@@ -100,12 +99,7 @@ function useRun({ appId, id: siteId }: SiteRecord) {
         all.push(...results)
       }
       setOutcomes(all)
-    } catch (refusal) {
-      setError(refusal as Error)
-    } finally {
-      setRunning(false)
-    }
-  }
+    })
 
   return { run, outcomes, isRunning, error }
 }

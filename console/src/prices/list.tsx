@@ -1,4 +1,3 @@
-import { Button } from 'antd'
 import { useState } from 'react'
 import {
   cancelPriceChange,
@@ -13,6 +12,7 @@ import { SiteFilter } from '../placements/parts.tsx'
 import { RuleFilter } from '../pricing/rule-picker.tsx'
 import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
 import { ChoiceFilter, RangeFilter, useFilters } from '../ui/filter/filters.tsx'
+import { Button } from '../ui/page/button.tsx'
 import { LinkButton } from '../ui/page/link-button.tsx'
 import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'

@@ -1,4 +1,4 @@
-import { Checkbox, Form, Modal } from 'antd'
+import { Checkbox, Form } from 'antd'
 import { useState } from 'react'
 import { type ChosenSites, type GivenRules, schedulePriceChange } from '../../../src/sites/price-changes/contract.ts'
 import { limits } from '../../../src/vocabulary/limits.ts'
@@ -7,6 +7,7 @@ import { newIdempotencyKey, useWrite } from '../api/api.ts'
 import { ruleFields } from '../pricing/rule-fields.ts'
 import { RulePicker } from '../pricing/rule-picker.tsx'
 import { CountedDialog } from '../ui/dialog/counted-dialog.tsx'
+import { Dialog } from '../ui/dialog/dialog.tsx'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { LimitedInput } from '../ui/form/limited.tsx'
 import { Loading } from '../ui/page/loading.tsx'
@@ -57,15 +58,15 @@ export function OtherRules(props: OtherRulesProps) {
   const clock = useServiceNow()
   if (clock === undefined) {
     return (
-      <Modal open title={t('otherRulesTitle')} footer={null} onCancel={props.onClose}>
+      <Dialog title={t('otherRulesTitle')} onClose={props.onClose}>
         <Loading />
-      </Modal>
+      </Dialog>
     )
   }
-  return <Dialog {...props} tomorrow={presetMoments(clock.now).tomorrow} />
+  return <RulesDialog {...props} tomorrow={presetMoments(clock.now).tomorrow} />
 }
 
-function Dialog({ appId, subject, onClose, onDone, tomorrow }: OtherRulesProps & { tomorrow: string }) {
+function RulesDialog({ appId, subject, onClose, onDone, tomorrow }: OtherRulesProps & { tomorrow: string }) {
   const t = useTexts()
   const schedule = useWrite(schedulePriceChange)
   const [headers] = useState(newIdempotencyKey)

@@ -1,6 +1,7 @@
-import { Button, Input } from 'antd'
+import { Input } from 'antd'
 import { useId, useState } from 'react'
 import { mostPeriods, type Period } from '../../../src/billing-rules/contract.ts'
+import { Button } from '../ui/page/button.tsx'
 import { useServiceClock } from './clock.ts'
 import { DayBar } from './day-bar.tsx'
 import {

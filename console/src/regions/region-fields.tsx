@@ -1,6 +1,7 @@
-import { Button, Form, type FormInstance } from 'antd'
+import { Form, type FormInstance } from 'antd'
 import { lengths } from '../../../src/vocabulary/values.ts'
 import { LimitedInput } from '../ui/form/limited.tsx'
+import { Button } from '../ui/page/button.tsx'
 import { Note } from '../ui/page/note.tsx'
 import { byLevel, type Region, RegionCascader, regionPath, useRegions } from './cascader.tsx'
 import { useTexts } from './texts.ts'

@@ -1,4 +1,3 @@
-import { Alert, Button } from 'antd'
 import { useState } from 'react'
 import type { Static } from 'typebox'
 import { Nothing } from '../ui/page/nothing.tsx'
@@ -7,6 +6,8 @@ import './service.css'
 import type { FindingRecord } from '../../../src/service/contract.ts'
 import { getServiceDetail, type SettingInForce, type TableSize } from '../../../src/service/detail/contract.ts'
 import { useRead } from '../api/api.ts'
+import { Button } from '../ui/page/button.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { Rows } from '../ui/table/rows.tsx'
 import { inBytes } from '../ui/text/bytes.ts'
@@ -159,7 +160,7 @@ function Year({ forecast: { months, fullTime } }: { forecast: Forecast }) {
   return (
     <>
       {fullTime !== null && (
-        <Alert type="warning" showIcon role="status" title={t('fullTime', { time: fullTime.slice(0, 10) })} />
+        <Note type="warning" role="status" words={t('fullTime', { time: fullTime.slice(0, 10) })} />
       )}
       <p className="faint">{t('forecastWords')}</p>
       <Rows<Forecast['months'][number]>

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { Alert, Button, Form, Input } from 'antd'
+import { Form, Input } from 'antd'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { passwordLengths, setUpOperator } from '../../../src/people/operators/contract.ts'
@@ -8,10 +8,13 @@ import { lengths } from '../../../src/vocabulary/values.ts'
 import { CodeField } from '../account/code-field.tsx'
 import { asksForCode, ProofFault } from '../account/proof-fault.tsx'
 import { call, useRead } from '../api/api.ts'
+import { useAttempt } from '../api/attempt.ts'
 import { afterSessionChange } from '../api/session.tsx'
 import { paths } from '../paths.ts'
 import { LimitedInput } from '../ui/form/limited.tsx'
+import { Button } from '../ui/page/button.tsx'
 import { Loading } from '../ui/page/loading.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { Frame } from './frame.tsx'
 import { SignOnButton } from './sign-on-button.tsx'
 import { useTexts } from './texts.ts'
@@ -29,29 +32,22 @@ export function Page() {
   const queries = useQueryClient()
   const navigate = useNavigate()
   const [token] = useState(() => location.hash.slice(1))
-  const [error, setError] = useState<Error>()
-  const [isRunning, setRunning] = useState(false)
+  const { attempt, error, setError, isRunning } = useAttempt()
   const [wantsCode, setWantsCode] = useState(false)
   const { data: offer, isPending } = useRead(getSignOn, {}, { enabled: token !== '' })
 
-  async function setUp({ name, password, code }: Entered): Promise<void> {
-    setRunning(true)
-    setError(undefined)
-    try {
+  if (!wantsCode && asksForCode(error)) setWantsCode(true)
+  const setUp = ({ name, password, code }: Entered) =>
+    attempt(async () => {
       await call(setUpOperator, { setUpToken: token, password, code, name: name?.trim() || null })
       afterSessionChange(queries)
       await navigate(paths.overview(), { replace: true })
-    } catch (refusal) {
-      setError(refusal as Error)
-      if (asksForCode(refusal)) setWantsCode(true)
-      setRunning(false)
-    }
-  }
+    })
 
   if (token === '') {
     return (
       <Frame title={t('setUpTitle')}>
-        <Alert type="error" showIcon title={t('noLink')} />
+        <Note type="error" words={t('noLink')} />
       </Frame>
     )
   }

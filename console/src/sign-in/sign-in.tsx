@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { Button, Form, Input } from 'antd'
+import { Form, Input } from 'antd'
 import { useDeferredValue, useEffect, useEffectEvent, useState } from 'react'
 import { Navigate, useNavigate, useSearchParams } from 'react-router'
 import { ForecourtError } from '../../../sdk/src/error.ts'
@@ -13,8 +13,10 @@ import { asksForCode, ProofFault } from '../account/proof-fault.tsx'
 import { fewCodes, isRecoveryCode } from '../account/recovery.ts'
 import { useTexts as useAccountTexts } from '../account/texts.ts'
 import { call, useRead } from '../api/api.ts'
+import { useAttempt } from '../api/attempt.ts'
 import { afterSessionChange } from '../api/session.tsx'
 import { showWarning } from '../ui/dialog/feedback.tsx'
+import { Button } from '../ui/page/button.tsx'
 import { Loading } from '../ui/page/loading.tsx'
 import { Segments } from '../ui/page/segments.tsx'
 import { Frame } from './frame.tsx'
@@ -104,21 +106,14 @@ export function WaysIn(entry: WaysInProps) {
 /** Begins a session. */
 function useEnter({ onEntered }: WaysInProps) {
   const warn = useFewCodesWarning()
-  const [error, setError] = useState<Error>()
-  const [isRunning, setRunning] = useState(false)
-  async function enter(shown: Entered | Shown | Promise<Shown>): Promise<void> {
-    setRunning(true)
-    setError(undefined)
-    try {
+  const { attempt, error, setError, isRunning } = useAttempt()
+  const enter = (shown: Entered | Shown | Promise<Shown>) =>
+    attempt(async () => {
       const input = await shown
       await call(createSession, input)
       if ('code' in input && isRecoveryCode(input.code)) void warn()
       await onEntered()
-    } catch (refusal) {
-      setError(refusal as Error)
-      setRunning(false)
-    }
-  }
+    })
   return { enter, error, setError, isRunning }
 }
 

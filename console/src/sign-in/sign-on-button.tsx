@@ -1,6 +1,6 @@
-import { Button } from 'antd'
 import { useEffect, useRef, useState } from 'react'
 import { addressOfSignOn, signOnInWindow } from '../account/sign-on.ts'
+import { Button } from '../ui/page/button.tsx'
 
 interface SignOnButtonProps {
   name: string

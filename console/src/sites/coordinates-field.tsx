@@ -1,11 +1,12 @@
 import { EnvironmentOutlined } from '@ant-design/icons'
-import { Button, Form, type FormInstance, Space } from 'antd'
+import { Form, type FormInstance } from 'antd'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { lengths } from '../../../src/vocabulary/values.ts'
 import { type MapPoint, type Point, readPoint, swapped, writePoint } from '../map/point.ts'
 import { PointMap } from '../map/point-map.tsx'
 import { boxOf } from '../map/view.ts'
 import { LimitedInput } from '../ui/form/limited.tsx'
+import { Button } from '../ui/page/button.tsx'
 import { useTexts } from './texts.ts'
 
 /** The coordinates of a site: pasted as `longitude,latitude`, or picked on the map. */
@@ -40,13 +41,13 @@ export function CoordinatesField({ form }: { form: FormInstance }) {
       </Form.Item>
       {other !== undefined && (
         <div role="status" className="map-here spaced">
-          <Space wrap>
+          <div className="buttons">
             <span>{t('looksSwapped')}</span>
             <Button size="small" onClick={() => enter(other)}>
               {t('swap')}
             </Button>
             <span className="mono">{other}</span>
-          </Space>
+          </div>
         </div>
       )}
       <Button

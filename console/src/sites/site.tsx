@@ -1,5 +1,4 @@
 import { DeleteOutlined, EditOutlined } from '@ant-design/icons'
-import { Button } from 'antd'
 import { type ReactNode, useMemo, useState } from 'react'
 import { Link, useNavigate, useParams } from 'react-router'
 import { type EventRecord, pageEvents } from '../../../src/events/contract.ts'
@@ -30,6 +29,7 @@ import { OutOfService } from './out-of-service.tsx'
 import { Hours, isOutOfService, partsOf, regionName } from './show.tsx'
 import './sites.css'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
+import { Button } from '../ui/page/button.tsx'
 import { useTexts } from './texts.ts'
 
 /** One site, with all its members. */

@@ -1,4 +1,3 @@
-import { Alert, Button } from 'antd'
 import { useMemo, useState } from 'react'
 import type { SiteRecord } from '../../../src/sites/contract.ts'
 import { type Box, readBbox } from '../../../src/vocabulary/coordinates.ts'
@@ -6,6 +5,8 @@ import { PointMap } from '../map/point-map.tsx'
 import { pointOf, useSitePoints } from '../map/site-points.ts'
 import { writeBox } from '../map/view.ts'
 import { SiteDevices } from '../placements/parts.tsx'
+import { Button } from '../ui/page/button.tsx'
+import { Note } from '../ui/page/note.tsx'
 import { grouped } from '../ui/text/number.ts'
 import { SiteLink } from './show.tsx'
 import { useTexts } from './texts.ts'
@@ -35,13 +36,13 @@ export function SitesMap({ input, bbox, onBbox }: SitesMapProps) {
         {bbox !== '' && <Button onClick={() => onBbox('')}>{t('clearArea')}</Button>}
       </div>
       {error !== null && (
-        <Alert
+        <Note
           type="error"
-          showIcon
-          title={t('pointsFailed')}
-          description={error.reason}
+          words={t('pointsFailed')}
           action={<Button onClick={() => void refetch()}>{t('retry')}</Button>}
-        />
+        >
+          {error.reason}
+        </Note>
       )}
       <PointMap
         label={t('mapLabel')}

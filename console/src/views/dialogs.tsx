@@ -1,12 +1,14 @@
 import { DeleteOutlined } from '@ant-design/icons'
-import { Button, Form, Modal } from 'antd'
+import { Form } from 'antd'
 import { useState } from 'react'
 import { deleteView, saveView, type ViewRecord } from '../../../src/people/views/contract.ts'
 import { lengths } from '../../../src/vocabulary/values.ts'
 import { useWrite } from '../api/api.ts'
 import { Confirm } from '../ui/dialog/confirm.tsx'
+import { Dialog, DialogButtons } from '../ui/dialog/dialog.tsx'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { LimitedInput } from '../ui/form/limited.tsx'
+import { Button } from '../ui/page/button.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { useTexts } from './texts.ts'
 
@@ -30,18 +32,16 @@ export function SaveView({ views, view, onClose }: SaveViewProps) {
     onClose()
   }
   return (
-    <Modal
-      open
+    <Dialog
       title={t('saveTitle')}
-      okText={t('save')}
-      okButtonProps={{ disabled: !isReady, loading: isPending }}
-      cancelText={t('cancel')}
-      onOk={() => void save().catch(() => {})}
-      onCancel={onClose}
+      onClose={onClose}
+      footer={
+        <DialogButtons verb={t('save')} isReady={isReady} isRunning={isPending} form="save-view" onClose={onClose} />
+      }
     >
       <p>{t('what')}</p>
       <RefusalAlert error={error} fieldNames={{ name: t('name') }} />
-      <Form layout="vertical" onFinish={() => void save().catch(() => {})}>
+      <Form name="save-view" layout="vertical" onFinish={() => void save().catch(() => {})}>
         <Form.Item
           label={t('name')}
           htmlFor="view-name"
@@ -57,7 +57,7 @@ export function SaveView({ views, view, onClose }: SaveViewProps) {
           />
         </Form.Item>
       </Form>
-    </Modal>
+    </Dialog>
   )
 }
 
@@ -65,14 +65,14 @@ export function SaveView({ views, view, onClose }: SaveViewProps) {
 export function ManageViews({ views, onClose }: { views: readonly ViewRecord[]; onClose: () => void }) {
   const t = useTexts()
   return (
-    <Modal open title={t('manageTitle')} footer={null} onCancel={onClose}>
+    <Dialog title={t('manageTitle')} onClose={onClose}>
       <ul className="plain-list stacked">
         {views.map((view) => (
           <ManagedView key={view.id} view={view} />
         ))}
       </ul>
       {views.length === 0 && <p>{t('none')}</p>}
-    </Modal>
+    </Dialog>
   )
 }
 

@@ -1,9 +1,9 @@
 import { FilterOutlined } from '@ant-design/icons'
-import { Button } from 'antd'
 import { type ReactNode, useState } from 'react'
 import type { ViewedPage } from '../../../src/people/views/contract.ts'
 import { useCommon } from '../language/index.ts'
 import { countFilters } from '../ui/filter/filter-count.ts'
+import { Button } from '../ui/page/button.tsx'
 import { useIsNarrow } from '../ui/page/narrow.ts'
 import { Views } from './views.tsx'
 

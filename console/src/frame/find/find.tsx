@@ -1,7 +1,6 @@
 import { SearchOutlined } from '@ant-design/icons'
-import { Button } from 'antd'
-import { useEffect, useRef, useState } from 'react'
-import { flushSync } from 'react-dom'
+import { useEffect, useState } from 'react'
+import { Button } from '../../ui/page/button.tsx'
 import { part } from '../../ui/page/part.tsx'
 import { isSingleKeyOn } from './keys.ts'
 import { useTexts } from './texts.ts'
@@ -11,17 +10,10 @@ const Shortcuts = part(async () => (await import('./shortcuts.tsx')).Shortcuts)
 
 type Opened = 'find' | 'shortcuts'
 
-/** Whether a dialog or a drawer is open; closed ones may stay in the page, hidden. */
-function isDialogOpen(): boolean {
-  return [...document.querySelectorAll('dialog[open], .ant-modal, .ant-drawer-open')].some((one) =>
-    one.checkVisibility(),
-  )
-}
-
 /** What a key opens; nothing while the user types, or while a dialog is open. */
 function openedBy(event: KeyboardEvent): Opened | undefined {
   const { key, ctrlKey, metaKey, altKey, shiftKey } = event
-  if (event.defaultPrevented || isDialogOpen()) return undefined
+  if (event.defaultPrevented || document.querySelector('dialog[open]') !== null) return undefined
   if ((ctrlKey || metaKey) && !altKey && !shiftKey && key.toLowerCase() === 'k') return 'find'
   const typed = (event.target as Element).closest('input, textarea, select, [contenteditable], [role=combobox]')
   if (typed !== null || ctrlKey || metaKey || altKey || !isSingleKeyOn()) return undefined
@@ -33,24 +25,17 @@ function openedBy(event: KeyboardEvent): Opened | undefined {
 export function Find() {
   const t = useTexts()
   const [opened, open] = useState<Opened>()
-  /** The element that had the focus before, and gets it back. */
-  const before = useRef<Element>(null)
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const asked = openedBy(event)
       if (asked === undefined) return
       event.preventDefault()
-      before.current = document.activeElement
       open(asked)
     }
     document.addEventListener('keydown', onKey)
     return () => document.removeEventListener('keydown', onKey)
   }, [])
-  function close(): void {
-    // As long as the dialog is in the page, nothing outside of it takes the focus.
-    flushSync(() => open(undefined))
-    if (before.current instanceof HTMLElement) before.current.focus()
-  }
+  const close = () => open(undefined)
   return (
     <>
       <Button
@@ -58,10 +43,7 @@ export function Find() {
         icon={<SearchOutlined />}
         aria-keyshortcuts="Control+K"
         aria-haspopup="dialog"
-        onClick={({ currentTarget }) => {
-          before.current = currentTarget
-          open('find')
-        }}
+        onClick={() => open('find')}
       >
         <span className="find-words">{t('find')}</span>
         <kbd className="find-words" aria-hidden>
@@ -69,9 +51,7 @@ export function Find() {
         </kbd>
       </Button>
 
-      {opened === 'find' && (
-        <Palette onClose={close} onGo={() => open(undefined)} onShortcuts={() => open('shortcuts')} />
-      )}
+      {opened === 'find' && <Palette onClose={close} onShortcuts={() => open('shortcuts')} />}
       {opened === 'shortcuts' && <Shortcuts onClose={close} />}
     </>
   )

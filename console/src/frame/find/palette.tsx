@@ -6,13 +6,14 @@ import { useRead } from '../../api/api.ts'
 import { plainCode } from '../../browser/typed.ts'
 import { useLanguage } from '../../language/index.ts'
 import { paths } from '../../paths.ts'
+import { Dialog } from '../../ui/dialog/dialog.tsx'
 import { useRested } from '../../ui/filter/rested.ts'
 import { useLeave } from '../../ui/form/leaving.tsx'
 import { RefusalAlert } from '../../ui/page/refusal-alert.tsx'
 import { ApplicationLabel } from '../../ui/text/application-name.tsx'
 import { operationWords } from '../../words/operation-words.ts'
 import { useEntries } from '../navigation.tsx'
-import { Dialog } from './dialog.tsx'
+import './find.css'
 import { otherWords, useTexts } from './texts.ts'
 
 /** One line of what is found. */
@@ -39,17 +40,15 @@ const restMs = 120
 
 interface PaletteProps {
   onClose: () => void
-  /** Called when another page is opened, which then keeps the focus. */
-  onGo: () => void
   onShortcuts: () => void
 }
 
 /** Finds records and pages by typed text: arrow keys choose, Enter opens. */
-export function Palette({ onClose, onGo, onShortcuts }: PaletteProps) {
+export function Palette({ onClose, onShortcuts }: PaletteProps) {
   const t = useTexts()
   const listId = useId()
   const [text, setText] = useState('')
-  const { groups, found, error, isLooking } = useGroups(text, onGo, onShortcuts)
+  const { groups, found, error, isLooking } = useGroups(text, onClose, onShortcuts)
   const lines = groups.flatMap((group) => group.lines)
   const [chosenKey, choose] = useState<string>()
   const place = Math.max(
@@ -74,7 +73,7 @@ export function Palette({ onClose, onGo, onShortcuts }: PaletteProps) {
   }
 
   return (
-    <Dialog label={t('find')} onClose={onClose}>
+    <Dialog isBare className="find" width={640} title={t('find')} onClose={onClose}>
       <input
         className="find-input"
         type="text"
@@ -133,7 +132,7 @@ export function Palette({ onClose, onGo, onShortcuts }: PaletteProps) {
 }
 
 /** The results for a text: pages at once, records when the service has responded. */
-function useGroups(text: string, onGo: () => void, onShortcuts: () => void) {
+function useGroups(text: string, onClose: () => void, onShortcuts: () => void) {
   const t = useTexts()
   const language = useLanguage()
   const navigate = useNavigate()
@@ -142,7 +141,7 @@ function useGroups(text: string, onGo: () => void, onShortcuts: () => void) {
   const asked = useRested(sought, restMs)
   const { data, error, isFetching } = useRead(search, { text: asked }, { enabled: asked !== '', keepsPrevious: true })
   const go = (path: string) => () => {
-    onGo()
+    onClose()
     leave(() => void navigate(path))
   }
   const pages = usePages(go, onShortcuts).filter((line) => isOf(line, sought.toLowerCase()))

@@ -1,6 +1,7 @@
 import { Fragment, useState } from 'react'
-import { Dialog } from './dialog.tsx'
+import { Dialog } from '../../ui/dialog/dialog.tsx'
 import { isSingleKeyOn, turnSingleKeys } from './keys.ts'
+import './find.css'
 import { useTexts } from './texts.ts'
 
 /** The shortcuts of the console. */
@@ -16,8 +17,7 @@ export function Shortcuts({ onClose }: { onClose: () => void }) {
     [['Tab'], 'keySkip'],
   ]
   return (
-    <Dialog label={t('shortcuts')} onClose={onClose}>
-      <h2>{t('shortcuts')}</h2>
+    <Dialog width={640} title={t('shortcuts')} onClose={onClose}>
       <dl className="find-keys">
         {keys.map(([pressed, text]) => (
           <div key={text}>

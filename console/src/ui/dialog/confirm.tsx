@@ -1,8 +1,10 @@
-import { Form, Input, Modal } from 'antd'
+import { Form, Input } from 'antd'
 import { type ReactNode, useState } from 'react'
+import { useAttempt } from '../../api/attempt.ts'
 import { useCommon } from '../../language/index.ts'
 import { ReasonField } from '../form/reason-field.tsx'
 import { RefusalAlert } from '../page/refusal-alert.tsx'
+import { Dialog, DialogButtons } from './dialog.tsx'
 import { showSuccess } from './feedback.tsx'
 
 interface ConfirmProps {
@@ -54,8 +56,7 @@ export function Confirm({
   const t = useCommon()
   const [reason, setReason] = useState('')
   const [text, setText] = useState('')
-  const [error, setError] = useState<Error>()
-  const [isRunning, setRunning] = useState(false)
+  const { attempt, error, setError, isRunning } = useAttempt()
   const isReasonGiven = wantsReason !== true || reason.trim() !== ''
   const isReady = isComplete && isReasonGiven && (typed === undefined || isSameName(text, typed))
 
@@ -68,30 +69,30 @@ export function Confirm({
 
   async function go(): Promise<void> {
     if (!isReady || isRunning) return
-    setRunning(true)
-    setError(undefined)
-    try {
+    await attempt(async () => {
       await run(reason)
       if (done !== undefined) showSuccess(done)
       close()
-    } catch (refusal) {
-      setError(refusal as Error)
-    } finally {
-      setRunning(false)
-    }
+    })
   }
 
   return (
-    <Modal
-      open={isOpen}
+    <Dialog
+      isOpen={isOpen}
       title={title}
-      okText={verb}
-      okButtonProps={{ danger: isDangerous, disabled: !isReady, loading: isRunning }}
-      // Beside “Cancel the change” a button “Cancel” could mean either.
-      cancelText={verb.startsWith(t('cancel')) ? t('goBack') : t('cancel')}
-      onOk={() => void go()}
-      onCancel={close}
-      destroyOnHidden
+      onClose={close}
+      footer={
+        <DialogButtons
+          verb={verb}
+          isDangerous={isDangerous}
+          isReady={isReady}
+          isRunning={isRunning}
+          // Beside “Cancel the change” a button “Cancel” could mean either.
+          cancel={verb.startsWith(t('cancel')) ? t('goBack') : t('cancel')}
+          run={() => void go()}
+          onClose={close}
+        />
+      }
     >
       <RefusalAlert error={error} fieldNames={fieldNames} />
       {/* Inputs among the children are part of the form, so that Enter confirms there too. */}
@@ -115,6 +116,6 @@ export function Confirm({
           </Form.Item>
         )}
       </Form>
-    </Modal>
+    </Dialog>
   )
 }

@@ -1,7 +1,9 @@
-import { Alert, Button, Modal } from 'antd'
 import type { ReactNode } from 'react'
 import { useCommon } from '../../language/index.ts'
+import { Button } from '../page/button.tsx'
+import { Note } from '../page/note.tsx'
 import { RefusalAlert } from '../page/refusal-alert.tsx'
+import { Dialog } from './dialog.tsx'
 
 interface CountedDialogProps {
   title: string
@@ -56,16 +58,16 @@ export function CountedDialog({ title, children, counted, begun, onClose, ...ask
     </>
   )
   return (
-    <Modal open width={640} title={title} mask={{ closable: false }} onCancel={onClose} footer={footer}>
+    <Dialog width={640} title={title} closesOutside={false} onClose={onClose} footer={footer}>
       {begun || (
         <>
           <RefusalAlert error={error} fieldNames={fieldNames} />
           {children}
           {counted?.words !== undefined && (
-            <Alert type={counted.isNone ? 'warning' : 'info'} showIcon role="status" title={counted.words} />
+            <Note type={counted.isNone ? 'warning' : 'info'} role="status" words={counted.words} />
           )}
         </>
       )}
-    </Modal>
+    </Dialog>
   )
 }

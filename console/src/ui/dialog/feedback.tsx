@@ -1,73 +1,127 @@
-import type { ModalFuncProps } from 'antd'
-import { type ComponentType, lazy, Suspense, useEffect, useState } from 'react'
-import type { FeedbackApi } from './feedback-parts.tsx'
+import { CheckCircleFilled, ExclamationCircleFilled } from '@ant-design/icons'
+import { type ReactNode, useEffect, useRef, useSyncExternalStore } from 'react'
+import { Button } from '../page/button.tsx'
+import { Dialog, DialogButtons } from './dialog.tsx'
 
-// Messages and questions above a page. Most visits show none, so the code is loaded when a page may need it.
+// Messages and questions above a page.
 
-// If the code fails to load, the message is lost, but not the action, nor the question before it.
-const Parts = lazy<ComponentType<{ onReady: (api: FeedbackApi) => void }>>(() =>
-  import('./feedback-parts.tsx').then(
-    ({ FeedbackParts }) => ({ default: FeedbackParts }),
-    () => {
-      setApi(undefined)
-      return { default: () => null }
-    },
-  ),
-)
-
-let startLoading: () => void = () => {}
-let setApi: (api: FeedbackApi | undefined) => void = () => {}
-const api = new Promise<FeedbackApi | undefined>((resolve) => {
-  setApi = resolve
-})
-
-/** Loads the code before there is a message to show. */
-export function loadFeedback(): void {
-  startLoading()
+interface Notice {
+  key: number
+  type: 'success' | 'warning'
+  words: string
 }
+
+export interface Question {
+  title: string
+  content: ReactNode
+  okText: string
+  /** The button that loses nothing; without it there is no choice. */
+  cancelText?: string
+  onOk?: () => void
+  onCancel?: (() => void) | undefined
+}
+
+interface Shown {
+  notices: readonly Notice[]
+  question: Question | undefined
+}
+
+let shown: Shown = { notices: [], question: undefined }
+const listeners = new Set<() => void>()
+
+function show(change: Partial<Shown>): void {
+  shown = { ...shown, ...change }
+  for (const listener of listeners) listener()
+}
+
+function listen(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+let lastKey = 0
+const add = (notice: Omit<Notice, 'key'>) => show({ notices: [...shown.notices, { key: ++lastKey, ...notice }] })
 
 /** Shows a message of success. */
-export function showSuccess(words: string): void {
-  startLoading()
-  void api.then((parts) => parts?.message.success(words))
-}
+export const showSuccess = (words: string) => add({ type: 'success', words })
 
 /** Shows a warning, long enough to be read. */
-export function showWarning(words: string): void {
-  startLoading()
-  void api.then((parts) => parts?.message.warning(words, 10))
-}
+export const showWarning = (words: string) => add({ type: 'warning', words })
 
 /** Shows a question; returns a function that closes it. */
-export function showQuestion(question: ModalFuncProps): () => void {
-  startLoading()
-  // The focus is on the button that loses nothing.
-  const focusable = { autoFocusButton: 'cancel' } as const
-  const asked = api.then((parts) => {
-    if (parts === undefined) askPlainly(question)
-    return { box: parts?.modal.confirm({ focusable, ...question }) }
-  })
-  return () => void asked.then(({ box }) => box?.destroy())
-}
-
-/** Asks in the browser’s own dialog. */
-function askPlainly({ title, content, onOk, onCancel }: ModalFuncProps): void {
-  const words = [title, content].filter((part) => typeof part === 'string').join('\n')
-  if (confirm(words)) onOk?.()
-  else onCancel?.()
+export function showQuestion(question: Question): () => void {
+  show({ question })
+  return () => {
+    if (shown.question === question) show({ question: undefined })
+  }
 }
 
 /** The place of messages and questions; rendered once. */
 export function Feedback() {
-  const [isWanted, setWanted] = useState(false)
+  const { notices, question } = useSyncExternalStore(listen, () => shown)
+  const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    startLoading = () => setWanted(true)
-  }, [])
+    if (notices.length === 0) return
+    // Above a dialog that was opened in the meantime.
+    place.current?.hidePopover()
+    place.current?.showPopover()
+  }, [notices])
   return (
-    isWanted && (
-      <Suspense fallback={null}>
-        <Parts onReady={setApi} />
-      </Suspense>
-    )
+    <>
+      <div ref={place} popover="manual" className="notices">
+        {notices.map((notice) => (
+          <OneNotice key={notice.key} notice={notice} />
+        ))}
+      </div>
+      {question && <Asked {...question} />}
+    </>
+  )
+}
+
+const shownForMs = { success: 3_000, warning: 10_000 }
+const icons = { success: <CheckCircleFilled />, warning: <ExclamationCircleFilled /> }
+
+function OneNotice({ notice }: { notice: Notice }) {
+  const { type, words } = notice
+  const place = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const end = () => {
+      // Somebody may still be reading it.
+      if (!place.current?.matches(':hover')) show({ notices: shown.notices.filter((one) => one !== notice) })
+    }
+    const timer = setInterval(end, shownForMs[notice.type])
+    return () => clearInterval(timer)
+  }, [notice])
+  return (
+    <div ref={place} role="alert" className={`notice-${type}`}>
+      {icons[type]}
+      <span>{words}</span>
+    </div>
+  )
+}
+
+function Asked({ title, content, okText, cancelText, onOk, onCancel }: Question) {
+  const close = (then?: () => void) => () => {
+    show({ question: undefined })
+    then?.()
+  }
+  return (
+    <Dialog
+      title={title}
+      width={416}
+      closesOutside={false}
+      onClose={close(onCancel)}
+      footer={
+        cancelText === undefined ? (
+          <Button type="primary" onClick={close(onOk)}>
+            {okText}
+          </Button>
+        ) : (
+          <DialogButtons verb={okText} cancel={cancelText} run={close(onOk)} onClose={close(onCancel)} />
+        )
+      }
+    >
+      {content}
+    </Dialog>
   )
 }

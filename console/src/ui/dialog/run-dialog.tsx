@@ -1,9 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { Button, Modal, Progress } from 'antd'
+import { Progress } from 'antd'
 import { type ReactNode, useRef, useState } from 'react'
 import { readAnew } from '../../api/api.ts'
 import { useCommon } from '../../language/index.ts'
+import { Button } from '../page/button.tsx'
 import { RefusalAlert } from '../page/refusal-alert.tsx'
+import { Dialog, DialogButtons } from './dialog.tsx'
 
 interface RunDialogProps<Part> {
   title: string
@@ -74,15 +76,12 @@ export function RunDialog<Part>({
 
   const close = () => onClose(state === 'over' || next > 0)
   return (
-    <Modal
-      open
+    <Dialog
       width={640}
       title={title}
       // The dialog cannot be closed while it runs: a closed dialog would look as if all records were done.
-      closable={!isRunning}
-      keyboard={!isRunning}
-      mask={{ closable: false }}
-      onCancel={close}
+      onClose={isRunning ? undefined : close}
+      closesOutside={false}
       footer={
         isRunning ? (
           <Button disabled={state === 'stopping' || parts.length === 1} onClick={stop}>
@@ -93,12 +92,13 @@ export function RunDialog<Part>({
             {t('close')}
           </Button>
         ) : (
-          <>
-            <Button onClick={close}>{t('cancel')}</Button>
-            <Button type="primary" danger={isDangerous} disabled={!isReady} onClick={() => void run()}>
-              {verb}
-            </Button>
-          </>
+          <DialogButtons
+            verb={verb}
+            isDangerous={isDangerous}
+            isReady={isReady}
+            run={() => void run()}
+            onClose={close}
+          />
         )
       }
     >
@@ -116,6 +116,6 @@ export function RunDialog<Part>({
         </>
       )}
       {state === 'over' && <div role="status">{over}</div>}
-    </Modal>
+    </Dialog>
   )
 }

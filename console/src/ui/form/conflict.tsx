@@ -1,5 +1,5 @@
-import { Button, Space } from 'antd'
 import { defineTexts, useCommon } from '../../language/index.ts'
+import { Button } from '../page/button.tsx'
 import { Note } from '../page/note.tsx'
 import { Compared } from './compared.tsx'
 
@@ -62,10 +62,10 @@ export function Conflict<Item>({
               {t('both', { fields: both.map((field) => fieldNames[field] ?? field).join(', ') })}
             </p>
           )}
-          <Space wrap className="spaced-above">
+          <div className="buttons spaced-above">
             <Button onClick={keepMine}>{t('keepMine')}</Button>
             <Button onClick={takeTheirs}>{t('takeTheirs')}</Button>
-          </Space>
+          </div>
         </>
       )}
     </Note>

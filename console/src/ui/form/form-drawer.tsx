@@ -1,5 +1,5 @@
-import { Drawer } from 'antd'
 import type { ReactNode } from 'react'
+import { Dialog } from '../dialog/dialog.tsx'
 import { useLeave } from './leaving.tsx'
 
 interface FormDrawerProps {
@@ -13,8 +13,8 @@ interface FormDrawerProps {
 export function FormDrawer({ isOpen, title, onClose, children }: FormDrawerProps) {
   const leave = useLeave()
   return (
-    <Drawer open={isOpen} title={title} onClose={() => leave(onClose)} size="min(720px, 100vw)" destroyOnHidden>
+    <Dialog isOpen={isOpen} title={title} onClose={() => leave(onClose)} side="right" width={720}>
       {children}
-    </Drawer>
+    </Dialog>
   )
 }

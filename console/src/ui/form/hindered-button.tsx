@@ -1,5 +1,5 @@
-import { Button, type ButtonProps } from 'antd'
 import { useId } from 'react'
+import { Button, type ButtonProps } from '../page/button.tsx'
 
 /**
  * A button that says why it cannot be pressed. It can still get the focus, so that the reason reaches those who use no

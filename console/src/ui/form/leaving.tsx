@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent } from 'react'
 import { useBlocker } from 'react-router'
 import { defineTexts } from '../../language/index.ts'
-import { loadFeedback, showQuestion } from '../dialog/feedback.tsx'
+import { showQuestion } from '../dialog/feedback.tsx'
 
 const useTexts = defineTexts(
   { title: 'Leave without saving?', words: 'Your changes will be lost.', leave: 'Leave', stay: 'Stay' },
@@ -39,7 +39,8 @@ export function isSomethingOpen(): boolean {
     question() !== undefined ||
     // Something waits already.
     document.querySelector('[data-away]') !== null ||
-    [...document.querySelectorAll('.ant-modal, .ant-drawer-open, main [data-work]')].some(isSeen) ||
+    document.querySelector('dialog[open]') !== null ||
+    [...document.querySelectorAll('main [data-work]')].some(isSeen) ||
     fields.some((field) => typedInto.has(field) && field.closest('search, .pager') === null)
   )
 }
@@ -50,7 +51,6 @@ export function useGuard(guard: () => Question | undefined): void {
   useEffect(() => {
     const known = () => asked()
     guards.add(known)
-    loadFeedback()
     return () => void guards.delete(known)
   }, [])
 }

@@ -1,5 +1,5 @@
-import { Button } from 'antd'
 import { useCommon } from '../../language/index.ts'
+import { Button } from './button.tsx'
 import { Result } from './result.tsx'
 
 /** Shown when a page throws. */

@@ -1,15 +1,8 @@
-import { Button, type ButtonProps } from 'antd'
-import type { MouseEvent } from 'react'
 import { useLinkClickHandler } from 'react-router'
+import { ButtonLink, type ButtonLinkProps } from './button.tsx'
 
 /** A link that looks like a button: it can also be opened in another tab. */
-export function LinkButton({ to, ...props }: Omit<ButtonProps, 'href' | 'onClick'> & { to: string }) {
+export function LinkButton({ to, ...props }: Omit<ButtonLinkProps, 'href' | 'onClick'> & { to: string }) {
   const go = useLinkClickHandler<HTMLAnchorElement>(to)
-  return (
-    <Button
-      {...props}
-      href={to}
-      onClick={(event) => go(event as MouseEvent<HTMLAnchorElement, globalThis.MouseEvent>)}
-    />
-  )
+  return <ButtonLink {...props} href={to} onClick={go} />
 }

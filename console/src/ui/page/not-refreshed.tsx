@@ -1,12 +1,12 @@
 import { ExclamationCircleFilled } from '@ant-design/icons'
 import { useQueryClient } from '@tanstack/react-query'
-import { Button } from 'antd'
 import { useEffect } from 'react'
 import { getSettings } from '../../../../src/people/sessions/contract.ts'
 import { reading } from '../../api/api.ts'
 import { serviceTime } from '../../api/clock.ts'
 import { retryFailed, useUntold } from '../../api/outages.ts'
 import { defineTexts } from '../../language/index.ts'
+import { Button } from './button.tsx'
 import { useWords } from './refusal.tsx'
 
 const useTexts = defineTexts(

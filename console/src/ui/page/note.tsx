@@ -1,8 +1,15 @@
-import { Alert } from 'antd'
+import { CheckCircleFilled, CloseCircleFilled, ExclamationCircleFilled, InfoCircleFilled } from '@ant-design/icons'
 import type { ReactNode } from 'react'
 
+const icons = {
+  info: <InfoCircleFilled />,
+  success: <CheckCircleFilled />,
+  warning: <ExclamationCircleFilled />,
+  error: <CloseCircleFilled />,
+}
+
 interface NoteProps {
-  type: 'info' | 'success' | 'warning' | 'error'
+  type: keyof typeof icons
   role?: 'alert' | 'status'
   words: ReactNode
   action?: ReactNode
@@ -13,6 +20,13 @@ interface NoteProps {
 /** A notice above what it is about. */
 export function Note({ type, role = 'alert', words, action, children }: NoteProps) {
   return (
-    <Alert type={type} showIcon role={role} className="note" title={words} description={children} action={action} />
+    <div role={role} className={`note note-${type}`}>
+      {icons[type]}
+      <div className="grows">
+        <div className={children ? 'note-title' : ''}>{words}</div>
+        {children}
+      </div>
+      {action}
+    </div>
   )
 }

@@ -1,6 +1,6 @@
-import { Button } from 'antd'
 import { type ComponentType, lazy, type ReactNode, Suspense, useState } from 'react'
 import { useCommon } from '../../language/index.ts'
+import { Button } from './button.tsx'
 
 // Parts of a page that are loaded on demand. After an upgrade of the service, the files of an open page are gone: then
 // only the part fails, and what was entered on the page is still there.

@@ -1,5 +1,5 @@
-import { Button } from 'antd'
 import { useCommon } from '../../language/index.ts'
+import { Button } from './button.tsx'
 import { Note } from './note.tsx'
 import { type RefusalProps, useTold, useWords } from './refusal.tsx'
 

@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { Button } from 'antd'
 import { useEffect } from 'react'
 import type { ForecourtError } from '../../../../sdk/src/error.ts'
 import { isOutage, noteTold, retryFailed } from '../../api/outages.ts'
 import { useCommon } from '../../language/index.ts'
+import { Button } from './button.tsx'
 import { Result } from './result.tsx'
 
 export interface RefusalProps {

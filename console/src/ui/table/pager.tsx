@@ -1,10 +1,10 @@
 import { LeftOutlined, RightOutlined, VerticalRightOutlined } from '@ant-design/icons'
-import { Button } from 'antd'
 import { type ReactNode, useState } from 'react'
 import { useLocation, useSearchParams } from 'react-router'
 import { plainCode } from '../../browser/typed.ts'
 import { useCommon } from '../../language/index.ts'
 import { useChangeSearch } from '../filter/address.ts'
+import { Button } from '../page/button.tsx'
 import { grouped } from '../text/number.ts'
 
 /** The data of every page operation (contract §5). */

@@ -1,5 +1,4 @@
 import { DownloadOutlined, ReloadOutlined, SettingOutlined } from '@ant-design/icons'
-import { Button } from 'antd'
 import { type ReactNode, useDeferredValue, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import type { Static, TObject, TSchema } from 'typebox'
@@ -11,6 +10,7 @@ import { useCommon } from '../../language/index.ts'
 import { Dropdown } from '../dialog/dropdown.tsx'
 import { useChangeSearch } from '../filter/address.ts'
 import { Select } from '../form/fields.tsx'
+import { Button } from '../page/button.tsx'
 import { Loading } from '../page/loading.tsx'
 import { useIsNarrow } from '../page/narrow.ts'
 import { Nothing } from '../page/nothing.tsx'
@@ -214,7 +214,7 @@ function NewRows({ waiting, join }: { waiting: number; join: () => Promise<void>
   if (waiting === 0) return null
   return (
     <div className="records-new" role="status">
-      <Button size="small" type="primary" shape="round" onClick={() => void join()}>
+      <Button size="small" type="primary" onClick={() => void join()}>
         {t('newRows', { count: grouped(waiting) })}
       </Button>
     </div>

@@ -1,5 +1,5 @@
-import { Button } from 'antd'
 import { useCommon } from '../../language/index.ts'
+import { Button } from '../page/button.tsx'
 
 interface RowButtonsProps {
   /** What identifies the row, for who hears the buttons and sees no row. */

@@ -29,10 +29,7 @@ export function useCopy(): (text: string) => Promise<boolean> {
             />
           </>
         ),
-        icon: null,
         okText: t('close'),
-        okCancel: false,
-        focusable: {},
       })
     }
     return isCopied

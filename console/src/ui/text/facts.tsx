@@ -1,22 +1,26 @@
-import { Descriptions } from 'antd'
 import type { ReactNode } from 'react'
 import { useCommon } from '../../language/index.ts'
 
+interface FactsProps {
+  facts: Record<string, ReactNode>
+  /** In a frame, with the names beside it. */
+  isFramed?: boolean
+  /** In two columns, where there is room. */
+  isWide?: boolean
+}
+
 /** A list of names and values; a dash for a missing value. */
-export function Facts({ facts }: { facts: Record<string, ReactNode> }) {
+export function Facts({ facts, isFramed = false, isWide = false }: FactsProps) {
   const t = useCommon()
   const isKnown = (value: ReactNode) => value !== null && value !== undefined && value !== '' && value !== false
   return (
-    <Descriptions
-      size="small"
-      column={1}
-      colon={false}
-      styles={{ label: { width: 132, flex: 'none' }, content: { overflowWrap: 'anywhere' } }}
-      items={Object.entries(facts).map(([label, value]) => ({
-        key: label,
-        label,
-        children: isKnown(value) ? value : <span className="faint">{t('unknown')}</span>,
-      }))}
-    />
+    <dl className={`facts ${isFramed ? 'facts-framed' : ''} ${isWide ? 'facts-wide' : ''}`}>
+      {Object.entries(facts).map(([label, value]) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>{isKnown(value) ? value : <span className="faint">{t('unknown')}</span>}</dd>
+        </div>
+      ))}
+    </dl>
   )
 }

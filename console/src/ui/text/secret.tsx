@@ -1,7 +1,8 @@
 import { CheckOutlined, CopyOutlined } from '@ant-design/icons'
-import { Alert, Button, Modal } from 'antd'
 import { useEffect, useState } from 'react'
 import { useCommon } from '../../language/index.ts'
+import { Dialog } from '../dialog/dialog.tsx'
+import { Button } from '../page/button.tsx'
 import { Note } from '../page/note.tsx'
 import { useCopy } from './copy.tsx'
 
@@ -16,24 +17,23 @@ interface SecretProps {
 export function SecretOnce({ title, secrets, onClose }: SecretProps) {
   const t = useCommon()
   return (
-    <Modal
-      open={secrets !== undefined}
+    <Dialog
+      isOpen={secrets !== undefined}
       title={title}
-      closable={false}
-      mask={{ closable: false }}
-      keyboard={false}
-      okText={t('iKeptIt')}
-      onOk={onClose}
-      cancelButtonProps={{ style: { display: 'none' } }}
+      footer={
+        <Button type="primary" onClick={onClose}>
+          {t('iKeptIt')}
+        </Button>
+      }
     >
       <Note type="warning" words={t('shownOnce')} />
       {Object.entries(secrets ?? {}).map(([name, secret]) => (
         <div key={name} className="spaced">
           <div className="faint">{name}</div>
-          {secret === null ? <Alert type="error" showIcon title={t('secretLost')} /> : <Copyable text={secret} />}
+          {secret === null ? <Note type="error" words={t('secretLost')} /> : <Copyable text={secret} />}
         </div>
       ))}
-    </Modal>
+    </Dialog>
   )
 }
 

@@ -1,8 +1,8 @@
 import { BulbOutlined, GlobalOutlined } from '@ant-design/icons'
-import { Button } from 'antd'
 import type { Shade } from '../../browser/shade.ts'
 import { chooseLanguage, defineTexts, type Language, useLanguage } from '../../language/index.ts'
 import { Dropdown } from '../dialog/dropdown.tsx'
+import { Button } from '../page/button.tsx'
 import { useShade } from './theme.tsx'
 
 const useTexts = defineTexts(

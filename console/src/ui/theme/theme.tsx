@@ -44,6 +44,8 @@ export function Theme({ children }: { children: ReactNode }) {
       <ConfigProvider
         // Ant Design would put a space between the characters of a two-character button.
         button={{ autoInsertSpace: false }}
+        // Outside of an open dialog nothing can be reached.
+        getPopupContainer={(trigger) => trigger?.closest('dialog') ?? document.body}
         locale={language === 'zh' ? zhCN : enUS}
         theme={{
           // The style sheets have the looks (console/look.ts).
