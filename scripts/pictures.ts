@@ -167,7 +167,6 @@ mkdirSync(folder, { recursive: true })
 async function take(path: string, file: string, ready: () => Promise<unknown>): Promise<void> {
   await page.goto(client.url + path)
   await ready()
-  await page.waitForLoadState('networkidle')
   // A browser without a window draws a frame only when a picture is taken, and a map needs several frames.
   for (let frame = 0; frame < 5; frame++) {
     await page.screenshot({ path: join(folder, `${file}.png`) })
@@ -176,11 +175,11 @@ async function take(path: string, file: string, ready: () => Promise<unknown>): 
 }
 
 await take('/console', 'overview', () =>
-  page.getByRole('figure', { name: /last 24 hours/ }).waitFor({ timeout: 30_000 }),
+  page.getByRole('figure', { name: /^Last 24 hours/ }).waitFor({ timeout: 30_000 }),
 )
 const first = await made(client.operate(pageApplications, { appName: 'Greenway' }))
 const appId = first.list[0]?.appId ?? ''
-await take(`/console/sites?appId=${appId}&view=map`, 'sites', () => page.getByText('36 on the map.').waitFor())
+await take(`/console/sites?appId=${appId}&view=map`, 'sites', () => page.getByText('36 sites on the map.').waitFor())
 const sites = await made(client.operate(pageSites, { appId }))
 const siteId = sites.list[0]?.id ?? ''
 const placements = [0, 1, 2, 3].map((index) => ({
