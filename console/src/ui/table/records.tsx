@@ -190,7 +190,7 @@ export function Records<Item extends object, Body extends TObject, Query extends
         {!isNarrow && chosen === 0 && (
           <Select
             aria-label={t('pageSize')}
-            style={{ width: 116 }}
+            style={{ width: 128 }}
             value={pageSize}
             onChange={(size) => turn({ pageSize: String(size), ...place.start })}
             options={sizes.map((size) => ({ value: size, label: t('perPage', { size }) }))}
