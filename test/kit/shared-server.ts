@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { chmodSync, mkdtempSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { makeSchema, OwnDatabase, withSql } from './database.ts'
 
 // A database server for all files of a test process, started by the first that needs it: a database on it costs a third
@@ -12,10 +12,14 @@ let guard: ChildProcess | undefined
 let server: Promise<OwnDatabase> | undefined
 let databases = 0
 
-/** A folder for what the files of this test process share. */
+/**
+ * A folder for what the files of this test process share: beside the folder of scripts/test.ts, which removes that one at
+ * its end, when what is here may still be ending.
+ */
 export function sharedHome(): string {
   if (home === undefined) {
-    home = realpathSync(mkdtempSync(join(tmpdir(), 'fc-')))
+    const hasRunner = process.env.FORECOURT_TEST_DATABASE !== undefined
+    home = realpathSync(mkdtempSync(join(hasRunner ? dirname(tmpdir()) : tmpdir(), 'fc-')))
     chmodSync(home, 0o755)
   }
   return home
@@ -26,7 +30,8 @@ export function sharedHome(): string {
  * its input, ends the processes then, and removes the folder.
  */
 export function endsWithUs(pid: number, signal: 'KILL' | 'QUIT' = 'KILL'): void {
-  const script = 'ends=; while read -r end; do ends="$ends kill $end;"; done; eval "$ends"; sleep 1; rm -rf "$0"'
+  const script =
+    'ends=; while read -r end; do ends="$ends kill $end;"; done; eval "$ends"; sleep 1; rm -rf "$0" || (sleep 9; rm -rf "$0")'
   guard ??= spawn('sh', ['-c', script, sharedHome()], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
   guard.unref()
   guard.stdin?.write(`-${signal} ${pid}\n`)
