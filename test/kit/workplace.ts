@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { findProcess, goneWithin, type ProcessId, signal } from '../../src/embedded/processes.ts'
 import { Cluster, coordinatorUrl } from '../citus/cluster.ts'
 import { databaseProcesses, embeddedConnection, OwnDatabase, prepareDatabase } from './database.ts'
+import { onDisk } from './folders.ts'
 import { type Service, type ServiceOptions, startService } from './service.ts'
 import { newSharedDatabase } from './shared-server.ts'
 
@@ -21,7 +22,7 @@ export class Workplace {
   constructor(parent = tmpdir()) {
     this.home = realpathSync(mkdtempSync(join(parent, 'fc-')))
     chmodSync(this.home, 0o755)
-    this.isOnDisk = parent !== tmpdir()
+    this.isOnDisk = parent === onDisk
   }
 
   /** The path of a data folder that does not exist yet. */
