@@ -23,7 +23,7 @@ import {
   startInProcess,
   withSql,
 } from '../../test/embedded-starts.ts'
-import { atScale, longTest } from '../../test/kit/scale.ts'
+import { atScale } from '../../test/kit/scale.ts'
 import { startEmbeddedDatabase } from './embedded.ts'
 import { findProcess } from './processes.ts'
 
@@ -113,7 +113,7 @@ describe('one data folder', () => {
     expect(findProcess(pid)).toBeUndefined()
   })
 
-  longTest('one that does not answer is started again', async () => {
+  test('one that does not answer is started again', async () => {
     const { child, started } = await startInProcess(dataDir)
     const { pid } = await started
     await kill(child)
@@ -206,10 +206,4 @@ test('a first start that was killed half-way is made anew', async () => {
   expect(started.firstStart).toBe(true)
   expect(readdirSync(dataDir).sort()).toEqual(['embedded.json', 'postgres'])
   await started.stop()
-})
-
-test('a data folder that is a file is refused', async () => {
-  const dataDir = join(home, 'file')
-  writeFileSync(dataDir, '')
-  expect(await refusal(dataDir)).toBe(`UserError: The data folder ${dataDir} is not a folder.`)
 })

@@ -83,4 +83,5 @@ test('a data folder that is a file is refused in one sentence', async () => {
   const dataDir = join(home, 'file')
   writeFileSync(dataDir, '')
   await expect(lockDataDir(dataDir)).rejects.toThrow(`The data folder ${dataDir} is not a folder.`)
+  await expect(lockDataDir(join(dataDir, 'below'))).rejects.toThrow(dataDir)
 })

@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import { getActResult } from '../../src/bulk/acts/contract.ts'
 import { createExport, createImport, getImportResult } from '../../src/bulk/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
-import { Client } from '../kit/client.ts'
-import { embeddedConnection, withSql } from '../kit/database.ts'
 import { newPerson, signIn } from '../kit/people.ts'
 import {
   deviceBody,
@@ -18,20 +16,19 @@ import {
   type TestApplication,
 } from '../kit/records.ts'
 import { atScale } from '../kit/scale.ts'
-import type { Service } from '../kit/service.ts'
+import { twoServices } from '../kit/two-services.ts'
 import { becomesTrue, sleep, staysTrue } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
 
 // An upload, a running import and an export each end within a second after their caller has lost access.
 
-const place = new Workplace()
-let service: Service
-let client: Client
+const {
+  database,
+  clients: [client],
+} = await twoServices()
 /** An application with many devices; `filledBy` is an import and `actedBy` an act with a long result. */
 let full: TestApplication
 let filledBy = 0
 let actedBy = 0
-afterAll(() => place.clear(), 120_000)
 
 /** Rows whose results are more than the buffers of a connection hold. */
 const manyRows = atScale(12_000, 40_000)
@@ -118,7 +115,7 @@ async function importRows({ appId, headers }: Omit<Holder, 'lose'>, count: numbe
 
 /** Requests a response, reads none of it and waits, so that the service cannot send all of it. */
 async function standStill(path: string, headers: Record<string, string>) {
-  const { hostname: host, port } = new URL(service.url)
+  const { hostname: host, port } = new URL(client.url)
   const socket = createConnection({ host, port: Number(port) })
   let taken = ''
   socket.setEncoding('latin1')
@@ -172,12 +169,11 @@ const begin: Record<string, (holder: Holder) => Promise<() => Promise<void>>> = 
     const writer = writable.getWriter()
     const deviceNo = newSerial('HALF')
     const sent = { kind: 'devices', appId: holder.appId, file: readable }
-    const imports = () =>
-      withSql(embeddedConnection(service.dataDir), async (sql) => (await sql`select from import`).length)
-    const before = await imports()
+    const newest = () => database.run(async (sql) => Number((await sql`select max(id) as id from import`)[0]?.id))
+    const before = await newest()
     const answer = client.call('createImport', sent, { headers: { ...holder.headers, ...ndjson } })
     await writer.write(Buffer.from(`${JSON.stringify(deviceBody('', { deviceNo }))}\n`))
-    expect(await becomesTrue(async () => (await imports()) > before)).toBe(true)
+    expect(await becomesTrue(async () => (await newest()) > before)).toBe(true)
     return async () => {
       expect(refusedAs).toContain((await answer).code)
       writer.close().catch(() => {})
@@ -218,8 +214,6 @@ const lasting = operations.filter(
 )
 
 beforeAll(async () => {
-  service = await place.startService()
-  client = new Client(service)
   full = await newApplication(client)
   const operator = { appId: full.appId, headers: { authorization: `Bearer ${client.operatorKey}` } }
   const isDone = async (id: number) => (await client.operate('getImport', { id })).data.status === 3
@@ -296,7 +290,7 @@ const someRows = 6_000
 
 /** Takes access away while the application's lock is held, so that the work on the rows stands still meanwhile. */
 function loseWhileStanding<Begun>({ appId, lose }: Holder, begin: () => Promise<Begun>): Promise<Begun> {
-  return withSql(embeddedConnection(service.dataDir), async (sql) => {
+  return database.run(async (sql) => {
     const { begun, losing } = await sql.begin(async (tx) => {
       await tx`select 1 from application_lock where app_id = ${appId} for update`
       const begun = await begin()

@@ -1,37 +1,24 @@
 import { expect } from 'bun:test'
 import { join } from 'node:path'
 import type postgres from 'postgres'
-import { forecourt } from '../cli/support.ts'
-import { type OwnDatabase, withSql } from '../kit/database.ts'
 import type { Ended } from '../kit/service.ts'
+import { newSharedDatabase } from '../kit/shared-server.ts'
 import { Workplace } from '../kit/workplace.ts'
 
-/** A database server with a schema to copy from, and databases and files for backups of it. */
+/** Databases and files for backups. */
 export class BackupBed {
   readonly place = new Workplace()
-  private server!: OwnDatabase
   private made = 0
-
-  async start(): Promise<void> {
-    this.server = await this.place.startDatabase()
-    // Databases are copied from this one, so it needs the schema.
-    expectDone({ ...(await forecourt(['migrate', 'up'], { DATABASE_URL: this.server.url() })), stderr: '' })
-  }
 
   clear(): Promise<void> {
     return this.place.clear()
   }
 
-  /**
-   * Creates a database without a schema on the server. Returns environment variables for it, and a function that runs
-   * SQL in it.
-   */
-  readonly newDatabase = async (template = 'template1') => {
-    const name = `restored_${++this.made}`
-    await this.server.run((sql) => sql.unsafe(`create database ${name} template ${template}`))
-    const connection = { ...this.server.connection, database: name }
-    const env = { DATABASE_URL: this.server.url(name), FORECOURT_DATA_DIR: this.place.newFolder() }
-    return { env, look: <T>(use: (sql: postgres.Sql) => Promise<T>) => withSql(connection, use) }
+  /** Creates a database. Returns environment variables for it, and a function that runs SQL in it. */
+  readonly newDatabase = async (template: 'forecourt' | 'template1' = 'template1') => {
+    const database = await newSharedDatabase(template)
+    const env = { DATABASE_URL: database.url(), FORECOURT_DATA_DIR: this.place.newFolder() }
+    return { env, look: <T>(use: (sql: postgres.Sql) => Promise<T>) => database.run(use) }
   }
 
   readonly newFile = () => join(this.place.home, `backup-${++this.made}`)

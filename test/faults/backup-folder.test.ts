@@ -6,6 +6,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { forecourt } from '../cli/support.ts'
 import type { OwnDatabase } from '../kit/database.ts'
 import { longTest } from '../kit/scale.ts'
+import { newSharedDatabase } from '../kit/shared-server.ts'
 import { Workplace } from '../kit/workplace.ts'
 
 // `forecourt backup --to FOLDER --keep N`, which a timer runs each night.
@@ -16,9 +17,8 @@ let env: Record<string, string>
 const folder = join(place.home, 'nightly', 'backups')
 
 beforeAll(async () => {
-  database = await place.startDatabase()
+  database = await newSharedDatabase()
   env = { DATABASE_URL: database.url(), FORECOURT_DATA_DIR: place.newFolder() }
-  expect((await forecourt(['migrate', 'up'], env)).code).toBe(0)
 }, 120_000)
 afterAll(() => place.clear(), 120_000)
 
@@ -164,10 +164,11 @@ test('one that fails is noted with why, fails in the doctor, and is over with th
 })
 
 test('a database that takes no writes is backed up, and it is told that nothing was noted', async () => {
-  await database.run((sql) => sql`alter database forecourt set default_transaction_read_only = on`)
+  const { database: name } = database.connection
+  await database.run((sql) => sql`alter database ${sql(name)} set default_transaction_read_only = on`)
   const ended = await forecourt(['backup', '--to', folder], env)
   await database.run((sql) =>
-    sql.begin('read write', (tx) => tx`alter database forecourt reset default_transaction_read_only`),
+    sql.begin('read write', (tx) => tx`alter database ${tx(name)} reset default_transaction_read_only`),
   )
   expect([ended.code, ended.stdout]).toEqual([0, expect.stringContaining(': verified, ')])
   expect(ended.stderr).toContain('The backup is complete, but couldn’t be recorded in the database')

@@ -12,7 +12,6 @@ import { Striker } from './strikes.ts'
 const bed = new BackupBed()
 const { newDatabase, newFile } = bed
 
-beforeAll(() => bed.start(), 120_000)
 afterAll(() => bed.clear(), 120_000)
 
 describe('killed', () => {

@@ -25,7 +25,6 @@ const { newDatabase, newFile, place } = bed
 const said = `seed ${seed}`
 let atWork: Writers | undefined
 
-beforeAll(() => bed.start(), 120_000)
 afterEach(() => atWork?.abandon())
 afterAll(() => bed.clear(), 120_000)
 

@@ -6,6 +6,7 @@ import type { OwnDatabase } from '../kit/database.ts'
 import { onDisk } from '../kit/folders.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
 import { atScale, seed, tell } from '../kit/scale.ts'
+import { twoServices } from '../kit/two-services.ts'
 import { becomesTrue } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 import { Striker } from './strikes.ts'
@@ -93,7 +94,10 @@ test(`a batch with a key whose process is killed, ${kills} times, is there once 
 })
 
 test('a batch’s key is new a day after it began, also for rows that a retry wrote hours later', async () => {
-  const service = new Client(await place.startService({ env: { DATABASE_URL: database.url() } }))
+  const {
+    database,
+    clients: [service],
+  } = await twoServices()
   const { appId, token } = await newApplication(service)
   const send = async (sites: object[]) => {
     const options = { token, headers: { 'idempotency-key': 'late' } }

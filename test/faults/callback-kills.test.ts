@@ -7,6 +7,7 @@ import { answerWith, Receiver, verify } from '../kit/receiver.ts'
 import { deviceBody, newApplication } from '../kit/records.ts'
 import { atScale, longTest, randomNumbers, seed, tell } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
+import { newSharedDatabase } from '../kit/shared-server.ts'
 import { anyMoment, becomesTrue, load, sleep } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 import type { Endpoint } from './callback-bed.ts'
@@ -210,7 +211,7 @@ describe('callbacks', () => {
   })
 
   test('that are under way when their service is told to stop end within 2 seconds, and another goes on at once', async () => {
-    const database = await place.startDatabase()
+    const database = await newSharedDatabase()
     const service = await place.startService({ env: env(database) })
     const client = new Client(service)
     const silent = await Promise.all([0, 1, 2, 3, 4, 5].map((n) => newEndpoint(client, `/stop-${n}`)))

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { issueToken } from '../../src/applications/tokens/contract.ts'
-import { Client } from '../kit/client.ts'
+import { Client, target } from '../kit/client.ts'
 import { newApplication } from '../kit/records.ts'
 import { atScale, longTest, tell } from '../kit/scale.ts'
 import { becomesTrue, load } from '../kit/waits.ts'
@@ -44,14 +44,12 @@ longTest('a body of 8 MiB holds nobody up, whatever is in it', async () => {
 })
 
 test('of a thousand faults and more a thousand are told', async () => {
-  const service = await place.startService()
   const entries = rows(20_000, { deviceNo: 'a b', modelName: '' })
-  const { text } = await new Client(service).operate('importDeviceInventory', { entries })
+  const { text } = await (await target()).operate('importDeviceInventory', { entries })
   const { code, data } = JSON.parse(text)
   expect(code).toBe(10001)
   expect(data.errors).toHaveLength(1000)
   expect(data.errors.at(-1).field).toBe('entries[499].modelName')
-  expect(await service.stop()).toBe(0)
 })
 
 const bodies = atScale(50, 100)

@@ -22,8 +22,6 @@ let database: OwnDatabase
 let sql: Sql
 beforeAll(async () => {
   database = await place.findDatabase()
-  const service = await place.startService({ env: { DATABASE_URL: database.url() } })
-  await service.stop()
   sql = openTo(database.url())
 }, 120_000)
 afterAll(async () => {

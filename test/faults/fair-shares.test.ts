@@ -11,6 +11,7 @@ import { RawConnection, rawPost } from '../kit/raw-connection.ts'
 import { deviceBody, newApplication } from '../kit/records.ts'
 import { atScale, longTest, tell } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
+import { twoServices } from '../kit/two-services.ts'
 import { becomesTrue } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 
@@ -85,7 +86,10 @@ test('an application reads twice at once, 128 more wait, and what nobody waits f
 })
 
 test('however many ask whether the service is ready, the database is asked by few of them', async () => {
-  const service = await start({})
+  const {
+    services: [service],
+    database,
+  } = await twoServices()
   // Many more than the service's own statements in this time.
   const probes = 2_000
   const commits = () =>
@@ -106,7 +110,6 @@ test('however many ask whether the service is ready, the database is asked by fe
   const asked = (await commits()) - before
   tell(`${probes} probes: ${asked} statements, the service's own of that time among them`)
   expect(asked).toBeLessThan(probes / 2)
-  expect(await service.stop()).toBe(0)
 })
 
 test('a service is not ready while it has all the requests that it takes under way', async () => {
@@ -136,10 +139,11 @@ test('a service is not ready while it has all the requests that it takes under w
 })
 
 test('an application that sends files without an end takes no other’s place', async () => {
-  const service = await start({})
-  const client = new Client(service)
+  const {
+    clients: [client],
+  } = await twoServices()
   const [app, other] = [await newApplication(client), await newApplication(client)]
-  const { hostname, port } = new URL(service.url)
+  const { hostname, port } = new URL(client.url)
   const answers: string[] = []
   const sockets = Array.from({ length: 12 }, () => {
     const socket = connect(Number(port), hostname).on('error', () => {})
@@ -158,7 +162,6 @@ test('an application that sends files without an end takes no other’s place', 
   for (const socket of sockets) socket.destroy()
   const again = () => client.call('createImport', { kind: 'devices', file: '' }, { token: app.token, headers })
   expect(await becomesTrue(async () => (await again()).status !== 429), 'their places are free').toBe(true)
-  expect(await service.stop()).toBe(0)
 })
 
 /** Blocks every read of sites until the returned function is called. */
@@ -193,7 +196,7 @@ async function readsUnderWay(): Promise<number> {
   const [row] = await database.run(
     (sql) => sql`
     select count(*)::int as count from pg_stat_activity
-    where application_name like 'forecourt %' and state = 'active' and query like '%from site where%'`,
+    where datname = current_database() and application_name like 'forecourt %' and state = 'active' and query like '%from site where%'`,
   )
   return row?.count
 }

@@ -1,33 +1,23 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type postgres from 'postgres'
 import { drawEventIds, lockApplication, lowestEventId } from '../../src/database/application-lock.ts'
-import { Client } from '../kit/client.ts'
-import type { OwnDatabase } from '../kit/database.ts'
+import type { Client } from '../kit/client.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
 import { atScale, longTest, randomNumbers, seed, tell } from '../kit/scale.ts'
+import { twoServices } from '../kit/two-services.ts'
 import { anyMoment, becomesTrue, load, sleep } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
 
 // Ids of a sequence are drawn in order, but become visible in the order of the commits. A follower who remembers the
 // last id would miss an event with a lower id that commits later, unless one lock orders both.
 
-const place = new Workplace()
 const random = randomNumbers(seed)
 const said = `seed ${seed}`
 const slowTransactions = atScale(2, 4)
 const slowMs = atScale(500, 1000)
-let database: OwnDatabase
-let both: Client[]
-
-beforeAll(async () => {
-  database = await place.findDatabase()
-  const env = { DATABASE_URL: database.url() }
-  both = await Promise.all([1, 2].map(async () => new Client(await place.startService({ env }))))
-}, 120_000)
-afterAll(() => place.clear(), 60_000)
+const { database, clients } = await twoServices()
 
 /** Uses the service processes in turn. */
-const each = (index: number) => both[index % both.length] as Client
+const each = (index: number) => clients[index % 2] as Client
 
 interface Page {
   list: { id: number }[]
@@ -68,7 +58,7 @@ interface Followed {
 function follow(app: TestApplication): { stop(lastId: number): Promise<Followed[]> } {
   let lastId = Number.POSITIVE_INFINITY
   const followers = Object.entries(ways).flatMap(([name, step]) =>
-    both.map(async (client, index) => {
+    clients.map(async (client, index) => {
       const seen: number[] = []
       let cursor: string | null = null
       let begun = afterLast(seen)

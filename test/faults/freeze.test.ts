@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, onTestFinished, test } from 'bun:test'
 import { saveBillingRule } from '../../src/billing-rules/contract.ts'
 import { createImport } from '../../src/bulk/contract.ts'
 import { lockApplication } from '../../src/database/application-lock.ts'
@@ -8,26 +8,18 @@ import { reportDeviceState, reportDeviceStates } from '../../src/devices/state/c
 import { saveSite, saveSites, updateSite } from '../../src/sites/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
 import { type Answer, Client, rememberedMs } from '../kit/client.ts'
-import type { OwnDatabase } from '../kit/database.ts'
 import { deviceBody, newApplication, siteBody, type TestApplication } from '../kit/records.ts'
 import { atScale, tell } from '../kit/scale.ts'
+import { twoServices } from '../kit/two-services.ts'
 import { becomes, becomesTrue, sleep, standStill, staysTrue } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 
-const place = new Workplace()
 /** The code of a request that timed out, so that its outcome is unknown. */
 const unknown = 50003
-let database: OwnDatabase
-let a: Client
-let b: Client
-
-beforeAll(async () => {
-  database = await place.startDatabase()
-  const env = { DATABASE_URL: database.url() }
-  const services = await Promise.all([place.startService({ env }), place.startService({ env })])
-  ;[a, b] = services.map((service) => new Client(service)) as [Client, Client]
-}, 120_000)
-afterAll(() => place.clear(), 60_000)
+const {
+  database,
+  clients: [a, b],
+} = await twoServices()
 
 interface Change {
   what: string
@@ -274,6 +266,8 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, change }) => 
 test.skipIf(atScale(true, false))(
   'a process that was still for minutes asks for what it missed meanwhile',
   async () => {
+    const place = new Workplace()
+    onTestFinished(() => place.clear())
     const service = await place.startService({ env: { DATABASE_URL: database.url() } })
     const client = new Client(service)
     const app = await newApplication(a)

@@ -24,8 +24,6 @@ let sql: Sql
 
 beforeAll(async () => {
   database = await place.findDatabase()
-  const service = await place.startService({ env: { DATABASE_URL: database.url() } })
-  await service.stop()
   sql = openDatabase({ target: database.connection, connections: 1, statementTimeoutMs: 10_000 })
   await sql`
     insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, created_at)

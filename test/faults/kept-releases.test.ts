@@ -16,7 +16,6 @@ const releases = join(projectFolder, 'test', 'releases')
 const ofThisVersion = join(bed.place.home, 'this version')
 
 beforeAll(async () => {
-  await bed.start()
   mkdirSync(ofThisVersion)
   await keepRelease(await bed.place.startService(), ofThisVersion, version)
 }, 120_000)

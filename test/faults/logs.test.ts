@@ -17,7 +17,7 @@ afterAll(() => place.clear(), 60_000)
 const phones = ['13987654321', '4008123999']
 
 test('the logs of a busy and troubled run hold request ids, and no secret, token, operator key or full phone number', async () => {
-  const dataDir = place.newFolder()
+  const dataDir = place.preparedFolder()
   const service = await place.startService({
     dataDir,
     env: { FORECOURT_LOG_LEVEL: 'debug', FORECOURT_STATEMENT_TIMEOUT_MS: '3000' },

@@ -1,23 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { Client } from '../kit/client.ts'
-import type { OwnDatabase } from '../kit/database.ts'
+import { expect, test } from 'bun:test'
+import type { Client } from '../kit/client.ts'
 import { newApplication, newToken, shownSecret, type TestApplication } from '../kit/records.ts'
 import { atScale, distribution, longTest, tell } from '../kit/scale.ts'
+import { twoServices } from '../kit/two-services.ts'
 import { becomesTrue, load } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
 
-const place = new Workplace()
-let database: OwnDatabase
-let clients: [Client, Client]
-
-beforeAll(async () => {
-  database = await place.findDatabase()
-  const env = { DATABASE_URL: database.url() }
-  const services = await Promise.all([place.startService({ env }), place.startService({ env })])
-  clients = services.map((service) => new Client(service)) as [Client, Client]
-}, 120_000)
-afterAll(() => place.clear(), 60_000)
-
+const { database, clients } = await twoServices()
 const each = (index: number) => clients[index % 2] as Client
 /** Sends an invalid body, so that only the token decides the code; returns 0 for a valid token. */
 const ask = async (client: Client, token: string) => {

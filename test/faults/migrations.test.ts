@@ -6,6 +6,7 @@ import { openDatabase, type Sql } from '../../src/database/open.ts'
 import { installRoutines, keepRoutines, routine } from '../../src/database/routine.ts'
 import type { OwnDatabase } from '../kit/database.ts'
 import { longTest } from '../kit/scale.ts'
+import { sharedServer } from '../kit/shared-server.ts'
 import { becomesTrue, load, sleep } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 
@@ -18,7 +19,7 @@ let sql: Sql
 const opened: Sql[] = []
 
 beforeAll(async () => {
-  server = await place.startDatabase()
+  server = await sharedServer()
 }, 120_000)
 beforeEach(async () => {
   databases++

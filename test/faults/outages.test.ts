@@ -8,6 +8,7 @@ import { databaseProcesses, embeddedConnection, type OwnDatabase, postmasterPid,
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
 import { atScale, distribution, longTest, tell } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
+import { newSharedDatabase } from '../kit/shared-server.ts'
 import { becomesTrue, sleep } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 
@@ -277,7 +278,7 @@ longTest(
 )
 
 test('a row that the database will not take fails alone, and its neighbours in the batch are written', async () => {
-  const database = await place.startDatabase()
+  const database = await newSharedDatabase()
   // A busy machine needs more than the other tests' second for the transactions of a batch that is halved.
   const service = await serviceOn(database, { FORECOURT_STATEMENT_TIMEOUT_MS: '5000' })
   const client = new Client(service)
@@ -317,5 +318,4 @@ test('a row that the database will not take fails alone, and its neighbours in t
   const { data } = await client.call('createDevices', { appId: app.appId, devices }, { token: app.token })
   expect(data.results.map(({ code }) => code)).toEqual(devices.map((_, index) => (index === 30 ? 50003 : 0)))
   expect(await service.stop()).toBe(0)
-  await database.stop()
 })

@@ -35,7 +35,6 @@ let receiver: Receiver
 let oldest: OldestServer | undefined
 
 beforeAll(async () => {
-  await bed.start()
   receiver = await Receiver.start()
 }, 120_000)
 afterAll(async () => {

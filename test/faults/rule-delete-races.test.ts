@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { Static } from 'typebox'
 import { deleteBillingRule, getBillingRule, updateBillingRule } from '../../src/billing-rules/contract.ts'
 import { getDevice, updateDevice } from '../../src/devices/contract.ts'
@@ -6,26 +6,15 @@ import { unbindDevice } from '../../src/devices/ownership/contract.ts'
 import type { EventRecord, pageEvents } from '../../src/events/contract.ts'
 import { deleteSite, getSite, type SiteRecord, updateSite } from '../../src/sites/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
-import { type Answer, Client } from '../kit/client.ts'
-import type { OwnDatabase } from '../kit/database.ts'
+import type { Answer, Client } from '../kit/client.ts'
 import { deviceBody, newApplication, siteBody, type TestApplication } from '../kit/records.ts'
 import { atScale, randomNumbers, seed, tell } from '../kit/scale.ts'
+import { twoServices } from '../kit/two-services.ts'
 import { anyMoment, becomesTrue, sleepUntil } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
 
-const place = new Workplace()
 const random = randomNumbers(seed)
 const said = `seed ${seed}`
-let database: OwnDatabase
-let clients: [Client, Client]
-
-beforeAll(async () => {
-  database = await place.findDatabase()
-  const env = { DATABASE_URL: database.url() }
-  const services = await Promise.all([place.startService({ env }), place.startService({ env })])
-  clients = services.map((service) => new Client(service)) as [Client, Client]
-}, 120_000)
-afterAll(() => place.clear(), 60_000)
+const { database, clients } = await twoServices()
 
 const pick = <Item>(items: readonly Item[]) => items[Math.floor(random() * items.length)] as Item
 const either = () => pick(clients)

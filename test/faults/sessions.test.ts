@@ -1,45 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { ISql } from 'postgres'
 import { prune } from '../../src/database/prune.ts'
 import { expiredSetUps } from '../../src/people/operators/store.ts'
 import { endedSessions } from '../../src/people/sessions/store.ts'
-import { type Answer, Client, rememberedMs } from '../kit/client.ts'
-import type { OwnDatabase } from '../kit/database.ts'
-import {
-  codeOf,
-  cookieOf,
-  enter,
-  insertPasskey,
-  newGenerator,
-  newPassword,
-  newPerson,
-  signIn,
-  startedSecret,
-} from '../kit/people.ts'
+import { rememberedMs } from '../kit/client.ts'
+import { cookieOf, enter, insertPasskey, newPassword, newPerson, signIn } from '../kit/people.ts'
 import { newSerial, shownSecret } from '../kit/records.ts'
-import type { Service } from '../kit/service.ts'
+import { twoServices } from '../kit/two-services.ts'
 import { becomesTrue, sleep } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
 
 // The ends of sessions, links, keys and locks, for which the tests change the times in the rows instead of waiting; and
 // what a request of a person does whose session, role or factor changes while it waits.
 
-const place = new Workplace()
-let database: OwnDatabase
-let client: Client
-/** Another process on the same database. */
-let beside: Service
-let another: Client
-
-beforeAll(async () => {
-  database = await place.findDatabase()
-  const start = () => place.startService({ env: { DATABASE_URL: database.url() } })
-  const services = await Promise.all([start(), start()])
-  beside = services[1]
-  client = new Client(services[0])
-  another = new Client(beside)
-}, 120_000)
-afterAll(() => place.clear(), 60_000)
+const {
+  database,
+  clients: [client, another],
+} = await twoServices()
 
 test('a session that nobody used for 12 hours has ended, and is removed', async () => {
   const person = await newPerson(client, 'viewer')
@@ -192,53 +168,8 @@ async function whileWaiting<Answered>(
 }
 
 const lockAccount = (id: number) => (tx: ISql) => tx`select 1 from operator where id = ${id} for update`
-const lockAccounts = (tx: ISql) => tx`select pg_advisory_xact_lock(hashtextextended('operators', 0))`
 
 describe('what waits', () => {
-  test('gives no factor to a session that ends while its request waits, and takes none', async () => {
-    const person = await newPerson(client, 'viewer')
-    const [headers, other] = [await signIn(client, person), await signIn(client, person)]
-    await newGenerator(client, other)
-    const { id } = (await client.call('getSession', {}, { headers })).data
-    const proven = () =>
-      database.run((sql) => sql`update operator_session set confirmed_at = now() + interval '1 hour' where id = ${id}`)
-    await proven()
-    const secret = await startedSecret(client, headers)
-    const before = await database.run((sql) => sql`select secret, used_step from operator_totp`)
-    const requests: (() => Promise<Answer<unknown>>)[] = [
-      () => client.call('saveTotp', { code: codeOf(secret) }, { headers }),
-      () => client.call('startTotp', {}, { headers }),
-      () => client.call('renewRecoveryCodes', {}, { headers }),
-      () => client.call('deleteTotp', {}, { headers }),
-    ]
-    const [row] = await database.run((sql) => sql`select * from operator_session where id = ${id}`)
-    for (const request of requests) {
-      const ended = await whileWaiting(lockAccount(person.id), request, () =>
-        database.run((sql) => sql`delete from operator_session where id = ${id}`),
-      )
-      expect([ended.status, ended.code]).toEqual([401, 10002])
-      // Each operation is tried in turn, with the session restored before it.
-      await database.run((sql) => sql`insert into operator_session ${sql(row as object)}`)
-    }
-    const after = await database.run((sql) => sql`select secret, used_step from operator_totp`)
-    expect(JSON.stringify(after)).toBe(JSON.stringify(before))
-  })
-
-  test('changes no password of a session that ends meanwhile', async () => {
-    const person = await newPerson(client, 'viewer')
-    const headers = await signIn(client, person)
-    const newer = { password: person.password, newPassword: newPassword() }
-    const { id } = (await client.call('getSession', {}, { headers })).data
-    const changed = await whileWaiting(
-      lockAccounts,
-      () => client.call('changePassword', newer, { headers }),
-      // By somebody else: the person’s own writes take turns.
-      () => client.operate('deleteSession', { id }),
-    )
-    expect(changed.code).toBe(10002)
-    expect((await enter(client, person)).code).toBe(0)
-  })
-
   test('begins no session by a password that was changed meanwhile, nor past a factor that was set meanwhile', async () => {
     const [person, other] = [await newPerson(client, 'viewer'), await newPerson(client, 'viewer')]
     const changes: ((tx: ISql) => Promise<unknown>)[] = [
@@ -250,28 +181,6 @@ describe('what waits', () => {
       const who = index === 0 ? person : other
       expect((await whileWaiting(lockAccount(who.id), () => enter(client, who), change)).code).toBe(10031)
     }
-  })
-
-  test('writes nothing for a caller that lost its role meanwhile', async () => {
-    const [admin, person] = [await newPerson(client, 'admin'), await newPerson(client, 'viewer')]
-    const headers = await signIn(client, admin)
-    const key = await client.operate('createOperatorKey', { name: newSerial('key'), role: 'admin' })
-    await database.run((sql) => sql`update operator_session set confirmed_at = now() + interval '1 hour'`)
-    const rights = await database.run((sql) => sql`select role from operator where id = ${person.id}`)
-    const asked = await whileWaiting(
-      lockAccounts,
-      () => client.call('updateOperator', { id: person.id, role: 'admin' }, { headers }),
-      (tx) => tx`update operator set role = 'viewer' where id = ${admin.id}`,
-    )
-    const byKey = await whileWaiting(
-      lockAccounts,
-      () => client.call('deleteOperator', { id: person.id }, { token: key.data.operatorKey ?? '' }),
-      (tx) => tx`update operator_key set role = 'viewer' where id = ${key.data.id}`,
-    )
-    expect([asked.code, byKey.code]).toEqual([10003, 10003])
-    expect([...(await database.run((sql) => sql`select role from operator where id = ${person.id}`))]).toEqual([
-      ...rights,
-    ])
   })
 
   test('holds no lock of the log while it waits for a session', async () => {
@@ -303,13 +212,4 @@ describe('what waits', () => {
     await whileWaiting(lockAccount(person.id), () => client.operate('deleteOperator', { id: person.id }), look)
     expect(isFree).toEqual([true, true, true])
   })
-})
-
-test('the overview’s minutes outlive the process that counted them', async () => {
-  for (let index = 0; index < 5; index++) {
-    expect((await another.operate('createApplication', {})).code).toBe(10001)
-  }
-  expect(await beside.stop()).toBe(0)
-  const { minutes } = (await client.operate('getOverview', {})).data
-  expect(minutes.reduce((sum, { refusals }) => sum + refusals, 0)).toBeGreaterThanOrEqual(5)
 })

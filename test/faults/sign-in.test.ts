@@ -1,28 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { AuditRecord } from '../../src/events/contract.ts'
 import { clearAttempts } from '../../src/people/sign-in-attempts/store.ts'
 import type { PlatformEventType } from '../../src/vocabulary/event-types.ts'
-import { type Answer, Client } from '../kit/client.ts'
-import type { OwnDatabase } from '../kit/database.ts'
+import type { Answer } from '../kit/client.ts'
 import { cookieOf, newPassword, newPerson, type Person, signIn } from '../kit/people.ts'
 import { newApplication, newSerial } from '../kit/records.ts'
 import { longTest } from '../kit/scale.ts'
+import { twoServices } from '../kit/two-services.ts'
 import { becomesTrue } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
 
 // Password guessing from many addresses. The service trusts this machine as a proxy, so that the tests can set a
 // client's address by header.
 
-const place = new Workplace()
-let database: OwnDatabase
-let client: Client
-
-beforeAll(async () => {
-  database = await place.findDatabase()
-  const env = { DATABASE_URL: database.url(), FORECOURT_TRUSTED_PROXIES: '127.0.0.1,::1' }
-  client = new Client(await place.startService({ env }))
-}, 120_000)
-afterAll(() => place.clear(), 60_000)
+const {
+  database,
+  clients: [client],
+} = await twoServices()
 
 let sources = 0
 /** An address that no other test uses. */

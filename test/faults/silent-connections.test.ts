@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { Client } from '../kit/client.ts'
 import { newApplication } from '../kit/records.ts'
 import { tell } from '../kit/scale.ts'
+import { newSharedDatabase } from '../kit/shared-server.ts'
 import { Workplace } from '../kit/workplace.ts'
 import { DatabaseLink } from './database-link.ts'
 import { backAfter, everyOperation } from './every-operation.ts'
@@ -11,10 +12,9 @@ const place = new Workplace()
 afterAll(() => place.clear(), 60_000)
 
 test('connections that fall silent are replaced, and every operation is back within 10 s', async () => {
-  const database = await place.startDatabase()
-  const { host, port, user, password } = database.connection
+  const { host, port, user, password, database } = (await newSharedDatabase()).connection
   const link = new DatabaseLink({ path: join(host, `.s.PGSQL.${port}`) })
-  const url = `postgres://${user}:${password}@127.0.0.1:${await link.start()}/forecourt`
+  const url = `postgres://${user}:${password}@127.0.0.1:${await link.start()}/${database}`
   const service = await place.startService({ env: { DATABASE_URL: url } })
   const client = new Client(service)
   const operations = await everyOperation(client, service, await newApplication(client))
@@ -32,5 +32,4 @@ test('connections that fall silent are replaced, and every operation is back wit
   }
   expect(await service.stop()).toBe(0)
   link.stop()
-  await database.stop()
 })

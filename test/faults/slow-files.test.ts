@@ -7,6 +7,7 @@ import type { OwnDatabase } from '../kit/database.ts'
 import { newPerson, signIn } from '../kit/people.ts'
 import { deviceBody, newApplication, newSerial, type TestApplication } from '../kit/records.ts'
 import { atScale, longTest } from '../kit/scale.ts'
+import { newSharedDatabase } from '../kit/shared-server.ts'
 import { becomesTrue, sleep, staysTrue } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 
@@ -199,7 +200,7 @@ test.each(atScale(['gzip'], ['identity', 'gzip', 'br']))(
   'an export (%s) whose reader goes away is read no further',
   async (encoding) => {
     // A database and a service in which nothing else reads devices.
-    const own = await place.startDatabase()
+    const own = await newSharedDatabase()
     const service = await place.startService({ env: { DATABASE_URL: own.url() } })
     const { appId, token } = await newApplication(new Client(service))
     await own.run(

@@ -10,9 +10,11 @@ import { Client } from '../kit/client.ts'
 import { databaseProcesses, embeddedConnection, type OwnDatabase, postmasterPid, withSql } from '../kit/database.ts'
 import { newApplication } from '../kit/records.ts'
 import { longTest } from '../kit/scale.ts'
-import { runServiceToItsEnd, type Service, type ServiceOptions } from '../kit/service.ts'
+import { type Ended, runServiceToItsEnd, type Service, type ServiceOptions } from '../kit/service.ts'
+import { sharedServer } from '../kit/shared-server.ts'
 import { becomesTrue } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
+import { endOfStart } from './part-of-start.ts'
 
 // Starts that are refused with one sentence, and starts that wait for their database.
 
@@ -26,7 +28,7 @@ let silentPort = 0
 
 beforeAll(async () => {
   first = await place.startService({ dataDir: place.newFolder(), env: variablesOfOthers })
-  database = await place.startDatabase()
+  database = await sharedServer()
   silentPort = await listen(createServer(() => {}))
 }, 120_000)
 afterAll(async () => {
@@ -60,13 +62,17 @@ const databaseServer = (dataDir: string) =>
 async function refusal(options: ServiceOptions): Promise<string> {
   const dataDir = options.dataDir ?? place.newFolder()
   const before = databaseServer(dataDir)
-  const ended = await runServiceToItsEnd({ dataDir, ...options })
-  expect(ended.code, ended.stderr).toBeGreaterThan(0)
-  expect(ended.stdout).toBe('')
-  expect(ended.stderr, 'one sentence on a line of its own').toMatch(/^[A-Z][^\n]{10,300}\.\n$/)
-  expect(ended.stderr).not.toMatch(/\bat .+:\d+:\d+|undefined|\[object|Error:/)
+  const told = sentenceOf(await runServiceToItsEnd({ dataDir, ...options }))
   expect(databaseServer(dataDir), 'the server that uses the folder’s database').toBe(before)
-  return ended.stderr.trim()
+  return told
+}
+
+function sentenceOf({ code, stdout, stderr }: Ended): string {
+  expect(code, stderr).toBeGreaterThan(0)
+  expect(stdout).toBe('')
+  expect(stderr, 'one sentence on a line of its own').toMatch(/^[A-Z][^\n]{10,300}\.\n$/)
+  expect(stderr).not.toMatch(/\bat .+:\d+:\d+|undefined|\[object|Error:/)
+  return stderr.trim()
 }
 
 const isTaken = (port: number | string) =>
@@ -136,7 +142,7 @@ describe('a database that cannot be used is told in one sentence, without the pa
     const run = inGate ? test : longTest
     run(what, async () => {
       const env = { FORECOURT_DATABASE_WAIT_SECONDS: '0', FORECOURT_STATEMENT_TIMEOUT_MS: '1000', DATABASE_URL: url() }
-      const told = await refusal({ env })
+      const told = sentenceOf(await endOfStart(place.newFolder(), env))
       expect(told).toMatch(words)
       expect(told).not.toContain(secret)
       expect(told).not.toContain(database.connection.password)
@@ -197,13 +203,6 @@ describe('a setting that cannot be used is named in one sentence:', () => {
     const env = { FORECOURT_HOST: 'no.such.host.invalid' }
     expect(await refusal({ dataDir: place.preparedFolder(), env })).toContain('no.such.host.invalid')
   })
-
-  test('FORECOURT_DATA_DIR is a file', async () => {
-    const file = join(place.home, 'file')
-    writeFileSync(file, '')
-    expect(await refusal({ dataDir: file })).toBe(`The data folder ${file} is not a folder.`)
-    expect(await refusal({ dataDir: join(file, 'below') })).toContain(file)
-  })
 })
 
 describe('a user without rights is told which right on what:', () => {
@@ -250,7 +249,7 @@ describe('a user without rights is told which right on what:', () => {
       if (what.startsWith('tables')) expect((await forecourt(['migrate', 'up'], env)).code).toBe(0)
       await withSql({ ...database.connection, database: name }, (sql) => sql.unsafe(prepare(name)))
       const limited = { DATABASE_URL: env.DATABASE_URL.replace(`${user}:${password}`, `${name}:secret`) }
-      const { code, stderr } = await runServiceToItsEnd({ dataDir: place.newFolder(), env: limited })
+      const { code, stderr } = await endOfStart(place.newFolder(), limited)
       expect([code, stderr.includes('secret')]).toEqual([1, false])
       // Log lines before the error, as of a slow database, are removed.
       expect(

@@ -3,10 +3,11 @@ import { spawn, spawnSync } from 'node:child_process'
 import { chownSync, existsSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from '../kit/client.ts'
-import { databaseProcesses, embeddedConnection, postmasterPid, withSql } from '../kit/database.ts'
+import { databaseProcesses } from '../kit/database.ts'
 import { projectFolder } from '../kit/folders.ts'
 import { deviceBody, newApplication, newSerial, type TestApplication } from '../kit/records.ts'
-import { atScale, isLong, randomNumbers, seed, tell } from '../kit/scale.ts'
+import { atScale, isLong, longTest, randomNumbers, seed } from '../kit/scale.ts'
+import { newSharedDatabase } from '../kit/shared-server.ts'
 import { anyMoment, becomesTrue } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 
@@ -22,66 +23,10 @@ async function createOne(client: Client, app: TestApplication): Promise<string> 
   return body.deviceNo
 }
 
-test('an embedded database that a killed server has left is taken over or replaced, with all that was acknowledged', async () => {
-  const dataDir = place.preparedFolder()
-  let service = await place.startService({ dataDir })
-  const app = await newApplication(new Client(service))
-  const created: string[] = []
-  for (let kill = 0; kill < 2; kill++) {
-    created.push(await createOne(new Client(service), app))
-    const left = postmasterPid(dataDir)
-    await service.kill('SIGKILL')
-    expect(
-      databaseProcesses(dataDir).map(({ pid }) => pid),
-      'the database outlives its server',
-    ).toContain(left)
-    // A server that does not respond cannot be taken over.
-    if (kill === 1) process.kill(left, 'SIGSTOP')
-    const began = performance.now()
-    service = await place.startService({ dataDir })
-    const took = performance.now() - began
-    tell(`start over a leftover${kill === 1 ? ' that does not answer' : ''}: ${took.toFixed(0)} ms`)
-    expect(postmasterPid(dataDir) === left, 'the leftover is taken over').toBe(kill < 1)
-    const parents = databaseProcesses(dataDir).filter(({ pid }) => pid === postmasterPid(dataDir))
-    expect(parents, 'servers of this folder').toHaveLength(1)
-  }
-  const kept = await withSql(embeddedConnection(dataDir), (sql) => sql`select device_no from device`)
-  expect(kept.map((row) => row.device_no).sort()).toEqual(created.sort())
-  expect(await service.stop()).toBe(0)
-  expect(databaseProcesses(dataDir)).toEqual([])
-})
-
-describe.each(isLong ? (['SIGKILL', 'SIGTERM'] as const) : (['SIGKILL'] as const))(
-  'a first start that %s ends',
-  (name) => {
-    test('at any moment is followed by one that works', async () => {
-      const dataDir = place.newFolder()
-      for (let attempt = 0; attempt < atScale(1, 6); attempt++) {
-        const starting = place.startService({ dataDir }).catch((error: Error) => error)
-        const at = await anyMoment(random, 1200)
-        const victims = place.services()
-        for (const { pid } of victims) process.kill(pid, name)
-        const outcome = await starting
-        if (!(outcome instanceof Error) && outcome.process.exitCode === null && outcome.process.signalCode === null) {
-          await new Promise((resolve) => outcome.process.once('exit', resolve))
-        }
-        if (name === 'SIGTERM') {
-          expect(databaseProcesses(dataDir), `${said}: left by a stop ${at.toFixed(0)} ms after the start`).toEqual([])
-        }
-      }
-      const service = await place.startService({ dataDir })
-      await createOne(new Client(service), await newApplication(new Client(service)))
-      expect(await service.stop()).toBe(0)
-      expect(databaseProcesses(dataDir)).toEqual([])
-    })
-  },
-)
-
 test('two servers that start at once on one empty database both become ready', async () => {
-  const database = await place.startDatabase()
-  for (const name of atScale(['first'], ['first', 'second', 'third'])) {
-    await database.run((sql) => sql`create database ${sql(name)}`)
-    const env = { DATABASE_URL: database.url(name) }
+  for (let time = 0; time < atScale(1, 3); time++) {
+    const database = await newSharedDatabase('template1')
+    const env = { DATABASE_URL: database.url() }
     const both = await Promise.all([place.startService({ env }), place.startService({ env })])
     const [one, two] = both.map((service) => new Client(service)) as [Client, Client]
     const app = await newApplication(one)
@@ -89,29 +34,55 @@ test('two servers that start at once on one empty database both become ready', a
       expect((await client.call('getReadiness', {})).status).toBe(200)
       await createOne(client, app)
     }
-    const versions = await withSql({ ...database.connection, database: name }, (sql) =>
+    const versions = await database.run((sql) =>
       sql`select version from schema_migration order by version`.then((rows) => rows.map((row) => row.version)),
     )
     expect(versions).toEqual(versions.map((_, index) => index + 1))
     expect(await Promise.all(both.map((service) => service.stop()))).toEqual([0, 0])
   }
-  await database.stop()
-  expect(existsSync(database.dataDir)).toBe(true)
 })
 
-test.skipIf(process.getuid?.() !== 0)('it works as root on a data folder that only root can enter', async () => {
-  const dataDir = join(place.home, 'closed')
-  mkdirSync(dataDir, { mode: 0o700 })
-  let app: TestApplication | undefined
-  for (let start = 0; start < 2; start++) {
-    const service = await place.startService({ dataDir, isFromSource: true })
-    app ??= await newApplication(new Client(service))
-    await createOne(new Client(service), app)
-    expect(databaseProcesses(dataDir).length).toBeGreaterThan(0)
+// Short of the whole service, src/embedded/embedded.test.ts and embedded-root.test.ts have the starts below in the gate.
+
+describe.each(['SIGKILL', 'SIGTERM'] as const)('a first start that %s ends', (name) => {
+  longTest('at any moment is followed by one that works', async () => {
+    const dataDir = place.newFolder()
+    for (let attempt = 0; attempt < 6; attempt++) {
+      const starting = place.startService({ dataDir }).catch((error: Error) => error)
+      const at = await anyMoment(random, 1200)
+      const victims = place.services()
+      for (const { pid } of victims) process.kill(pid, name)
+      const outcome = await starting
+      if (!(outcome instanceof Error) && outcome.process.exitCode === null && outcome.process.signalCode === null) {
+        await new Promise((resolve) => outcome.process.once('exit', resolve))
+      }
+      if (name === 'SIGTERM') {
+        expect(databaseProcesses(dataDir), `${said}: left by a stop ${at.toFixed(0)} ms after the start`).toEqual([])
+      }
+    }
+    const service = await place.startService({ dataDir })
+    await createOne(new Client(service), await newApplication(new Client(service)))
     expect(await service.stop()).toBe(0)
     expect(databaseProcesses(dataDir)).toEqual([])
-  }
+  })
 })
+
+test.skipIf(!isLong || process.getuid?.() !== 0)(
+  'it works as root on a data folder that only root can enter',
+  async () => {
+    const dataDir = join(place.home, 'closed')
+    mkdirSync(dataDir, { mode: 0o700 })
+    let app: TestApplication | undefined
+    for (let start = 0; start < 2; start++) {
+      const service = await place.startService({ dataDir, isFromSource: true })
+      app ??= await newApplication(new Client(service))
+      await createOne(new Client(service), app)
+      expect(databaseProcesses(dataDir).length).toBeGreaterThan(0)
+      expect(await service.stop()).toBe(0)
+      expect(databaseProcesses(dataDir)).toEqual([])
+    }
+  },
+)
 
 const setpriv = '/usr/bin/setpriv'
 const nobody = 65534
@@ -123,7 +94,7 @@ const canBeNobody =
   existsSync(setpriv) &&
   spawnSync(setpriv, [...asNobody, 'test', '-r', main, '-a', '-x', process.execPath]).status === 0
 
-test.skipIf(!canBeNobody)('it works as an ordinary user, who also runs the database', async () => {
+test.skipIf(!isLong || !canBeNobody)('it works as an ordinary user, who also runs the database', async () => {
   const dataDir = join(place.home, 'ordinary')
   mkdirSync(dataDir, { mode: 0o700 })
   chownSync(dataDir, nobody, nobody)

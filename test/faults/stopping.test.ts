@@ -104,7 +104,7 @@ describe.concurrent('a stop', () => {
     await database.stop()
   })
 
-  test('after SIGINT, and a SIGTERM while it stops, what began is answered, and refusals are in the log', async () => {
+  test('after SIGINT, and a SIGTERM while it stops, what began is answered, and refusals are logged and counted', async () => {
     const dataDir = place.preparedFolder()
     const service = await place.startService({ dataDir })
     const app = await newApplication(new Client(service))
@@ -134,6 +134,8 @@ describe.concurrent('a stop', () => {
     const again = await place.startService({ dataDir })
     const { data } = await new Client(again).call('pageRefusals', {}, { token: app.token })
     expect(data.list.map(({ operation, code }) => [operation, code])).toEqual([['createDevice', 10001]])
+    const { minutes } = (await new Client(again).operate('getOverview', {})).data
+    expect(minutes.reduce((sum, { refusals }) => sum + refusals, 0)).toBe(1)
     expect(await again.stop()).toBe(0)
   })
 })

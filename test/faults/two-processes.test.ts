@@ -1,26 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { Client, rememberedMs } from '../kit/client.ts'
-import type { OwnDatabase } from '../kit/database.ts'
+import { describe, expect, test } from 'bun:test'
+import { type Client, rememberedMs } from '../kit/client.ts'
 import { newPerson, signIn } from '../kit/people.ts'
 import { deviceBody, newApplication, newSerial, newToken, shownSecret, type TestApplication } from '../kit/records.ts'
 import { atScale, distribution, randomNumbers, seed, tell } from '../kit/scale.ts'
+import { twoServices } from '../kit/two-services.ts'
 import { anyMoment, becomesTrue, load } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
 
-const place = new Workplace()
 const random = randomNumbers(seed)
 const said = `seed ${seed}`
-let database: OwnDatabase
-let a: Client
-let b: Client
-
-beforeAll(async () => {
-  database = await place.findDatabase()
-  const env = { DATABASE_URL: database.url() }
-  const services = await Promise.all([place.startService({ env }), place.startService({ env })])
-  ;[a, b] = services.map((service) => new Client(service)) as [Client, Client]
-}, 120_000)
-afterAll(() => place.clear(), 60_000)
+const {
+  clients: [a, b],
+} = await twoServices()
 
 const ask = (client: Client, app: TestApplication) =>
   client.call('getThirdPartyConfig', { appId: app.appId }, { token: app.token })

@@ -1,30 +1,21 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { prune } from '../../src/database/prune.ts'
 import { ownerOf } from '../../src/database/usage.ts'
 import { cancelledPriceChanges } from '../../src/sites/price-changes/store.ts'
 import { limits } from '../../src/vocabulary/limits.ts'
 import { newPriceChange, newRule, newSite } from '../costs/world.ts'
-import { type Answer, Client, type Faults } from '../kit/client.ts'
-import type { OwnDatabase } from '../kit/database.ts'
+import type { Answer, Client, Faults } from '../kit/client.ts'
 import { newPerson, signIn } from '../kit/people.ts'
 import { deviceBody, newApplication, newSerial, type TestApplication } from '../kit/records.ts'
+import { twoServices } from '../kit/two-services.ts'
 import { becomesTrue } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
 
 // What an application or account may leave behind in a day, over all kinds, and what of price changes is kept.
 
-const place = new Workplace()
-let database: OwnDatabase
-let client: Client
-let beside: Client
-
-beforeAll(async () => {
-  database = await place.findDatabase()
-  const env = { DATABASE_URL: database.url(), FORECOURT_OPERATOR_KEY: 'k'.repeat(40) }
-  const start = async () => new Client(await place.startService({ env }))
-  ;[client, beside] = await Promise.all([start(), start()])
-}, 60_000)
-afterAll(() => place.clear(), 60_000)
+const {
+  database,
+  clients: [client, beside],
+} = await twoServices()
 
 /** Pretends that an owner has left so much behind in this hour. */
 const leave = (owner: string, kind: string, rows: number, bytes = 0) =>

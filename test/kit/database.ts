@@ -13,7 +13,13 @@ import { sleep } from './waits.ts'
 export async function makeTemplate(): Promise<string> {
   const dataDir = join(newDataDir(), 'database')
   const embedded = await startEmbeddedDatabase(dataDir)
-  const target = embedded.connection
+  await makeSchema(embedded.connection)
+  await embedded.stop()
+  return dataDir
+}
+
+/** Migrates a database, as the start of a service does. */
+export async function makeSchema(target: Connection): Promise<void> {
   const database = new Database(target, 60_000)
   await prepareSchema(database.open(2), {
     target,
@@ -23,8 +29,6 @@ export async function makeTemplate(): Promise<string> {
     log: { info() {} },
   })
   await database.close()
-  await embedded.stop()
-  return dataDir
 }
 
 /**
@@ -87,19 +91,19 @@ export function postmasterPid(dataDir: string): number {
 /** A database that a test starts, kills and starts again, apart from the service. */
 export class OwnDatabase {
   readonly dataDir: string
-  /** The URL of a database that the test must not stop, if it was given one. */
-  private readonly given: string | undefined
+  /** The URL of a database of a cluster, or the place of one that files share; the test must not stop them. */
+  private readonly given: string | Connection | undefined
   private handle: EmbeddedDatabase | undefined
 
-  constructor(dataDir: string, given?: string) {
+  constructor(dataDir: string, given?: string | Connection) {
     this.dataDir = dataDir
     this.given = given
   }
 
-  async start(): Promise<this> {
+  /** With enough connections for so many services, each of which may be several processes. */
+  async start(services = 3): Promise<this> {
     prepareDatabase(this.dataDir)
-    // Enough connections for several services, each of which may be several processes.
-    const processes = 3 * Number(process.env.FORECOURT_TEST_WORKERS ?? 1)
+    const processes = services * Number(process.env.FORECOURT_TEST_WORKERS ?? 1)
     const { constrainedMemory } = process
     // As in the bundle: before its start, PostgreSQL prepares all the shared buffers that the memory allows.
     if (process.env.FORECOURT_TEST_BUNDLE !== undefined) process.constrainedMemory = () => 512 * 1024 ** 2
@@ -116,6 +120,7 @@ export class OwnDatabase {
   }
 
   get connection(): Connection {
+    if (typeof this.given === 'object') return this.given
     if (this.given !== undefined) {
       const { hostname: host, port, username: user, password, pathname } = new URL(this.given)
       return { host, port: Number(port), user, password, database: pathname.slice(1) }
@@ -134,7 +139,7 @@ export class OwnDatabase {
 
   /** A DATABASE_URL for one of the server's databases. */
   url(database = this.connection.database): string {
-    if (this.given !== undefined) return this.given
+    if (typeof this.given === 'string') return this.given
     const { host, port, user, password } = this.connection
     return `postgres://${user}:${password}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`
   }
@@ -159,6 +164,15 @@ export class OwnDatabase {
         select count(*)::int as waiting from pg_stat_activity
         where wait_event_type = 'Lock' and datname = current_database()`
       return row.waiting
+    })
+  }
+
+  /** How many deadlocks the database has resolved, as far as its sessions have reported them. */
+  countDeadlocks(): Promise<number> {
+    return this.run(async (sql) => {
+      const [row] = await sql<[{ deadlocks: number }]>`
+        select deadlocks::int as deadlocks from pg_stat_database where datname = current_database()`
+      return row.deadlocks
     })
   }
 }

@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { findProcess, goneWithin, type ProcessId, signal } from '../../src/embedded/processes.ts'
 import { Cluster, coordinatorUrl } from '../citus/cluster.ts'
 import { databaseProcesses, embeddedConnection, OwnDatabase, prepareDatabase } from './database.ts'
+import { onDisk } from './folders.ts'
 import { type Service, type ServiceOptions, startService } from './service.ts'
+import { newSharedDatabase } from './shared-server.ts'
 
 /**
  * The folder of a test file's processes. All data folders are below `home`, by which the processes are found and ended,
@@ -13,12 +15,14 @@ import { type Service, type ServiceOptions, startService } from './service.ts'
  */
 export class Workplace {
   readonly home: string
+  private readonly isOnDisk: boolean
   private folders = 0
   private cluster: Cluster | undefined
 
   constructor(parent = tmpdir()) {
     this.home = realpathSync(mkdtempSync(join(parent, 'fc-')))
     chmodSync(this.home, 0o755)
+    this.isOnDisk = parent === onDisk
   }
 
   /** The path of a data folder that does not exist yet. */
@@ -40,9 +44,12 @@ export class Workplace {
     return startService({ ...options, dataDir })
   }
 
-  /** A database for tests that do not stop it: distributed if a Citus coordinator is given, otherwise embedded. */
+  /**
+   * A database for tests that do not stop it: distributed if a Citus coordinator is given; otherwise on the server that
+   * the files share, unless it is to be on a disk.
+   */
   async findDatabase(): Promise<OwnDatabase> {
-    if (coordinatorUrl === undefined) return this.startDatabase()
+    if (coordinatorUrl === undefined) return this.isOnDisk ? this.startDatabase() : newSharedDatabase()
     this.cluster ??= await Cluster.find()
     return new OwnDatabase(this.newFolder(), await this.cluster.newDistributed())
   }
