@@ -227,7 +227,7 @@ longBrowserTest('a column of a large file is left out while the page holds littl
   expect(most - before).toBeLessThan(20_000_000)
   await page.getByRole('button', { name: 'Cancel import' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel import' }).click()
-  await page.getByText('Import cancelled.').waitFor()
+  await page.getByText('Import cancelled.', { exact: true }).waitFor()
   await page.getByText('ignore them: remarks2.').waitFor()
   expect(visited.faults).toEqual([])
 })
@@ -249,7 +249,7 @@ longBrowserTest('an import that is under way is told to whoever would send anoth
   await expectSound(visited, /^Import \d+: Devices$/)
   await page.getByRole('button', { name: 'Cancel import' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel import' }).click()
-  await page.getByText('Import cancelled.').waitFor()
+  await page.getByText('Import cancelled.', { exact: true }).waitFor()
   expect(visited.faults).toEqual([])
 })
 

@@ -24,7 +24,7 @@ export function Note({ type, role = 'alert', words, action, children }: NoteProp
       {icons[type]}
       <div className="grows">
         <div className={children ? 'note-title' : ''}>{words}</div>
-        {children}
+        {children && <div>{children}</div>}
       </div>
       {action}
     </div>
