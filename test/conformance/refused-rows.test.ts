@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { parse } from 'csv-parse/sync'
 import { newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
 import { csvOf, imported, ndjson, outcomesOf, send, upserted } from './import-support.ts'
-import { client, createDeviceOf, expectFaults, expectSuccess, saveSiteOf } from './support.ts'
+import { client, createDeviceOf, expectFaults, expectSuccess, saveSiteOf, succeed } from './support.ts'
 
 // The refused rows of an import as a file: as they were sent, with the reasons, to be corrected and sent again.
 
@@ -12,7 +12,7 @@ const place = '"115.899918,28.676493"'
 const rowOf = (deviceNo: string, deviceName = 'Gate', coordinates = place) =>
   `${deviceNo},${deviceName},360102,${coordinates}`
 const nameOf = async ({ token }: TestApplication, deviceNo: string) =>
-  expectSuccess(await client.call('getDevice', { deviceNo }, { token })).deviceName
+  (await succeed('getDevice', { deviceNo }, { token })).deviceName
 
 async function refusedRows({ token }: { token: string }, id: number, language = 'en') {
   const asked = { token, headers: { 'accept-language': language } }
@@ -105,7 +105,7 @@ test('an update of sites is corrected and sent again with its formulas and empty
   const { text } = await refusedRows(app, first.id)
   expect(cellsOf(text)[1]?.slice(0, 4)).toEqual([String(id), "'=1+1", '', 'nowhere'])
   expect(await upserted(app, 'sites', text.replace('nowhere', place))).toMatchObject({ updated: 1, refused: 0 })
-  const site = expectSuccess(await client.call('getSite', { id }, { token: app.token }))
+  const site = await succeed('getSite', { id }, app)
   expect(site).toMatchObject({ siteName: '=1+1', detailAddress: null })
 })
 

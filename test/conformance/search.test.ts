@@ -11,12 +11,13 @@ import {
   expectSuccess,
   occupancyTerms,
   saveSiteOf,
+  succeed,
 } from './support.ts'
 
 type As = Parameters<typeof client.call>[2]
 
 async function find(text: string, as: As = { token: client.operatorKey }): Promise<Found[]> {
-  return expectSuccess(await client.call('search', { text }, as)).list
+  return (await succeed('search', { text }, as)).list
 }
 
 /**
@@ -30,7 +31,7 @@ async function named() {
   const device = expectSuccess(await createDeviceOf(app, { deviceNo: `${word}-0001`, deviceName: 'Gate' }))
   const site = expectSuccess(await saveSiteOf(app, { siteName: `North ${word}` }))
   const rule = { appId, ruleName: `Day ${word}`, ruleType: 3, ...occupancyTerms }
-  const saved = expectSuccess(await client.call('saveBillingRule', rule, { token }))
+  const saved = await succeed('saveBillingRule', rule, { token })
   const found: Found[] = [
     { kind: 'device', id: device.deviceNo, appId, name: 'Gate' },
     { kind: 'site', id: String(site.id), appId, name: `North ${word}` },
@@ -62,7 +63,7 @@ describe('a search', () => {
       const { appId: _, ...row } = deviceBody(app.appId, { deviceNo })
       return row
     })
-    expectSuccess(await client.call('createDevices', { appId: app.appId, devices }, app))
+    await succeed('createDevices', { appId: app.appId, devices }, app)
     for (let place = 0; place < 9; place++) expectSuccess(await saveSiteOf(app, { siteName: `${word} ${place}` }))
     expectSuccess(await saveSiteOf(app, { siteName: word }))
     const found = await find(word, own)
