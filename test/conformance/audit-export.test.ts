@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { parse } from 'csv-parse/sync'
 import { newPerson, signIn } from '../kit/people.ts'
 import { deviceBody, newApplication, newSerial } from '../kit/records.ts'
-import { client, expectFaults, expectRefusal, succeed } from './support.ts'
+import { client, expectFaults, expectRefusal, linesOf, succeed } from './support.ts'
 
 // The export of the audit trail (contract §8, kind `audit`): the rows of its page operation, for those who may read it.
 
@@ -18,8 +18,7 @@ async function exported(format: string, filters: object) {
   return text
 }
 
-const rowsOf = async (filters: object): Promise<unknown[]> =>
-  (await exported('ndjson', filters)).split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
+const rowsOf = async (filters: object): Promise<unknown[]> => linesOf(await exported('ndjson', filters))
 
 const listed = async (filters: object) => (await succeed('pageAudit', { ...filters, pageSize: 100 })).list
 

@@ -1,9 +1,19 @@
 import { expect, test } from 'bun:test'
 import type { ActRecord } from '../../src/bulk/acts/contract.ts'
 import { newPerson, signIn } from '../kit/people.ts'
-import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
+import { deviceBody, newApplication, newSerial, type TestApplication } from '../kit/records.ts'
 import { longTest } from '../kit/scale.ts'
-import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess, succeed } from './support.ts'
+import {
+  client,
+  createDeviceOf,
+  deviceRow,
+  expectFaults,
+  expectRefusal,
+  expectSuccess,
+  linesOf,
+  siteRow,
+  succeed,
+} from './support.ts'
 
 // Acts on everything that matches (contract §8).
 
@@ -36,10 +46,7 @@ interface Line {
 async function resultOf(id: number, query: object = {}): Promise<Line[]> {
   const { status, text, headers } = await client.operate('getActResult', { id, ...query })
   expect([status, headers.get('content-type')]).toEqual([200, 'application/x-ndjson'])
-  return text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line))
+  return linesOf(text)
 }
 
 /** Runs an act to its end. Returns it with the lines of its result. */
@@ -50,16 +57,13 @@ async function acted(caller: Caller, body: object) {
 
 /** Creates devices of an application, and returns their serial numbers. */
 async function devicesOf(
-  { appId, token }: TestApplication,
+  { token }: TestApplication,
   count: number,
   members: Record<string, unknown> = {},
 ): Promise<string[]> {
   const serials = Array.from({ length: count }, () => newSerial('ACT'))
   for (let from = 0; from < count; from += 500) {
-    const devices = serials.slice(from, from + 500).map((deviceNo) => {
-      const { appId: _, ...row } = deviceBody(appId, { ...members, deviceNo })
-      return row
-    })
+    const devices = serials.slice(from, from + 500).map((deviceNo) => deviceRow({ ...members, deviceNo }))
     await succeed('createDevices', { devices }, { token })
   }
   return serials
@@ -70,10 +74,7 @@ async function sitesOf(
   count: number,
   members: Record<string, unknown> = {},
 ): Promise<number[]> {
-  const sites = Array.from({ length: count }, () => {
-    const { appId: _, ...row } = siteBody('', members)
-    return row
-  })
+  const sites = Array.from({ length: count }, () => siteRow(members))
   const { results } = await succeed('saveSites', { sites }, { token })
   return results.map((result) => (result.data as { id: number }).id)
 }
@@ -329,9 +330,12 @@ test('one import or act of an application is under way at a time; cancelled, wha
   const app = await newApplication(client)
   await devicesOf(app, 1_000)
   const act = { kind: 'devices', act: 'update', filter: { all: true }, set: { tag: 'under way' } }
-  const { appId: _, ...row } = deviceBody('')
   const importing = () =>
-    client.call('createImport', { kind: 'devices', file: JSON.stringify(row) }, { token: app.token, headers: ndjson })
+    client.call(
+      'createImport',
+      { kind: 'devices', file: JSON.stringify(deviceRow()) },
+      { token: app.token, headers: ndjson },
+    )
   const { id } = await begunBy(app, act)
   expectRefusal(await begin(app, act), 'importRunning')
   expectRefusal(await importing(), 'importRunning')

@@ -2,15 +2,17 @@ import { expect, test } from 'bun:test'
 import { cancelImport, getImport, getImportResult, type ImportRecord } from '../../src/bulk/contract.ts'
 import { limits } from '../../src/vocabulary/limits.ts'
 import { newPerson, signIn } from '../kit/people.ts'
-import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
+import { newApplication, newSerial, type TestApplication } from '../kit/records.ts'
 import { ended, imported, ndjson, resultOf, send } from './import-support.ts'
 import {
   client,
   createDeviceOf,
+  deviceRow,
   expectFaults,
   expectRefusal,
   expectSuccess,
   newBareApplication,
+  siteRow,
   succeed,
 } from './support.ts'
 
@@ -124,7 +126,7 @@ test('bytes that are not what they are said to be are refused, and nothing is ke
 
 test('blank lines count as lines and are no rows; a file of nothing else is refused', async () => {
   const application = await newApplication(client)
-  const { appId, ...device } = deviceBody(application.appId)
+  const device = deviceRow()
   const row = JSON.stringify(device)
   const lines = await imported(application, 'devices', `\n \r\n${row}\r\n\n\t\n{}\n\r\n${row}`, ndjson)
   expect(lines.lines.map(({ line, outcome }) => [line, outcome])).toEqual([
@@ -189,7 +191,7 @@ test('another media type, another format than it, too large a file and an unknow
 
 test('NDJSON is rows of JSON, each with its own faults', async () => {
   const application = await newApplication(client)
-  const { appId, ...device } = deviceBody(application.appId)
+  const device = deviceRow()
   const rows = [
     JSON.stringify(device),
     '',
@@ -208,7 +210,7 @@ test('NDJSON is rows of JSON, each with its own faults', async () => {
 
 test('sites are told apart by all that they say; billing rules are checked as a single save checks them', async () => {
   const application = await newApplication(client)
-  const { appId, ...site } = siteBody(application.appId)
+  const site = siteRow()
   const rows = [site, site, { ...site, siteName: 'Another' }, { ...site, placeholderBillRuleId: 2 ** 52 }]
   const file = rows.map((row) => JSON.stringify(row)).join('\n')
   const first = await imported(application, 'sites', file, ndjson)
@@ -255,10 +257,10 @@ test('a dry run says what would happen, and writes nothing', async () => {
   expect(told).toMatchObject({ dryRun: true, created: 1, existing: 0, refused: 2 })
   expect(told.lines.map(({ code }) => code)).toEqual([0, 20017, 20013])
   expect((await succeed('pageDevices', {}, application)).list.map(({ deviceNo }) => deviceNo)).toEqual([mine])
-  const { appId, ...site } = siteBody(application.appId)
+  const site = siteRow()
   const sites = await imported(application, 'sites', JSON.stringify(site), ndjson, { dryRun: 'true' })
   expect(sites).toMatchObject({ created: 1, refused: 0 })
-  const trail = await succeed('pageAudit', { appId, type: 'import.*' })
+  const trail = await succeed('pageAudit', { appId: application.appId, type: 'import.*' })
   expect(trail.list).toEqual([])
   expect((await succeed('pageSites', {}, application)).total).toBe(0)
 })

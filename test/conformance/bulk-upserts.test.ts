@@ -3,7 +3,16 @@ import type { DeviceRecord } from '../../src/devices/contract.ts'
 import type { SiteRecord } from '../../src/sites/contract.ts'
 import { newApplication, newSerial, type TestApplication, takeOffline } from '../kit/records.ts'
 import { csvOf, ndjson, outcomesOf, resultOf, send, upserted } from './import-support.ts'
-import { client, createDeviceOf, expectFaults, expectSuccess, newRule, saveSiteOf, succeed } from './support.ts'
+import {
+  client,
+  createDeviceOf,
+  expectFaults,
+  expectSuccess,
+  exported,
+  newRule,
+  saveSiteOf,
+  succeed,
+} from './support.ts'
 
 // Imports with mode=upsert, and exports that are edited and sent back (contract §8).
 
@@ -17,12 +26,6 @@ const siteOf = async ({ token }: TestApplication, id: number): Promise<SiteRecor
   await succeed('getSite', { id }, { token })
 const typesOf = async ({ token }: TestApplication, query: object): Promise<string[]> =>
   (await succeed('pageEvents', { ...query, pageSize: '100' }, { token })).list.map(({ type }) => type)
-
-async function exported({ token, appId }: TestApplication, kind: string, format: string): Promise<string> {
-  const { status, text } = await client.call('createExport', { appId, kind, format }, { token })
-  expect(status).toBe(200)
-  return text
-}
 
 test('a device that is there with other content is updated, one with the same exists, and others are created', async () => {
   const app = await newApplication(client)

@@ -11,6 +11,7 @@ import {
   newBareApplication,
   newIdleApplication,
   succeed,
+  walk,
 } from './support.ts'
 
 // Tests with a receiver of callbacks are in test/faults/callback*.test.ts, because by default the service sends no
@@ -136,13 +137,8 @@ test('pageDeliveries is of all applications for who names none: a developer’s 
   const page = await ask({})
   expect(page).toMatchObject({ total: 6, waitingEvents: null, waitingSince: null, heldUntil: null, callbacks: 'on' })
   expect(page.list.map(({ id }) => id)).toEqual(expected)
-  const walked: number[] = []
-  for (let cursor: string | null = ''; cursor !== null; ) {
-    const step: Awaited<ReturnType<typeof ask>> = await ask({ ...always, status: 1, pageSize: 2, cursor })
-    walked.push(...step.list.map(({ id }) => id))
-    cursor = step.nextCursor
-  }
-  expect(walked).toEqual(expected)
+  const walked = await walk((next) => ask({ ...always, status: 1, pageSize: 2, ...next }))
+  expect(walked.map(({ id }) => id)).toEqual(expected)
   const [newest] = page.list
   const { list } = await succeed('pageDeliveries', { eventId: newest?.eventId, timeFrom: newest?.time })
   expect(list.map(({ id, appId }) => [id, appId])).toContainEqual([Number(newest?.id), String(newest?.appId)])

@@ -7,6 +7,8 @@ import {
   expectNow,
   expectRefusal,
   expectSuccess,
+  exported,
+  linesOf,
   newDevice,
   newSite,
   succeed,
@@ -121,13 +123,8 @@ describe('pageDevices and exports of devices', () => {
     expect(await found({ isPlaced: 'true', pageSize: 1, pageNo: 2 })).toEqual([one])
     const across = await client.operate('pageDevices', { siteId: foreign })
     expect(expectSuccess(across).list.map(({ appId }) => appId)).toEqual([other.appId])
-    const exported = await client.call('createExport', { kind: 'devices', format: 'ndjson', siteId: site }, own)
-    expect(
-      exported.text
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line).deviceNo),
-    ).toEqual([two, one])
+    const rows = linesOf(await exported(own, 'devices', 'ndjson', { siteId: site }))
+    expect(rows.map(({ deviceNo }) => deviceNo)).toEqual([two, one])
     expectFaults(await client.call('pageDevices', { siteId: 'x', isPlaced: 'yes' }, own), ['siteId', 'isPlaced'])
   })
 })

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import type { Found } from '../../src/service/search/contract.ts'
 import { newPerson, signIn } from '../kit/people.ts'
-import { deviceBody, newApplication, newSerial } from '../kit/records.ts'
+import { newApplication, newSerial } from '../kit/records.ts'
 import { becomesTrue } from '../kit/waits.ts'
 import {
   client,
   createDeviceOf,
+  deviceRow,
   expectFaults,
   expectRefusal,
   expectSuccess,
@@ -59,10 +60,7 @@ describe('a search', () => {
   test('answers eight of a kind at most, exact matches first', async () => {
     const { word, app, own } = await named()
     const serials = Array.from({ length: 12 }, (_, place) => `${word}-1${String(place).padStart(3, '0')}`)
-    const devices = serials.map((deviceNo) => {
-      const { appId: _, ...row } = deviceBody(app.appId, { deviceNo })
-      return row
-    })
+    const devices = serials.map((deviceNo) => deviceRow({ deviceNo }))
     await succeed('createDevices', { appId: app.appId, devices }, app)
     for (let place = 0; place < 9; place++) expectSuccess(await saveSiteOf(app, { siteName: `${word} ${place}` }))
     expectSuccess(await saveSiteOf(app, { siteName: word }))
