@@ -98,9 +98,6 @@ export function siteRow(members: Record<string, unknown> = {}) {
 export const feedOf = async (app: CallOptions, query: object = {}) =>
   (await succeed('pageEvents', { pageSize: 100, ...query }, app)).list
 
-/** The events in the audit trail, newest first. */
-export const trailOf = async (query: object) => (await succeed('pageAudit', { pageSize: 100, ...query })).list
-
 export const typesOf = (events: readonly { type: string }[]) => events.map(({ type }) => type)
 
 /** Every row of a list, by cursor. */
