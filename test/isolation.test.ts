@@ -148,11 +148,6 @@ for (const operation of operations) {
         const notThere = await client.call(operation, nowhereOf(operation), { token: stranger.token })
         expect([notThere.status, notThere.text]).toEqual([there.status, there.text])
       })
-
-      test('tells an operator that there is no such application', async () => {
-        const answer = await client.operate(operation, nowhereOf(operation))
-        expect([answer.status, answer.code]).toEqual([404, 10004])
-      })
     } else {
       test('is refused to an application even for itself', async () => {
         const answer = await client.call(operation, input, { token: owner.token })

@@ -61,7 +61,7 @@ async function readEverything(world: World, client: Client): Promise<void> {
   for (const [app, application] of world.apps.entries()) {
     await readApplication(client, application)
     await followFeed(world, client, { app, how: 'operator' }, 100)
-    await readPages(world, client, { app, how: 'own' }, { by: 'cursor', pageSize: 2 }, {})
+    await readPages(world, client, { app, how: 'own' }, { by: 'cursor', pageSize: 2 })
     await readAllRecords(world, client, { app, how: 'own' })
   }
   for (const deviceNo of world.serials) await readHistory(world, client, 'anyone', deviceNo)

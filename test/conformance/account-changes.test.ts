@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
 import { codeOf, cookieOf, earlyInStep, newPassword, startedSecret } from '../kit/people.ts'
 import { newApplication, newSerial } from '../kit/records.ts'
-import { client, expectSuccess } from './support.ts'
+import { client, expectSuccess, succeed } from './support.ts'
 
 // What the audit trail says of changes of accounts: the former values are those that the act changed, and no others.
 
 test('an event of an account has what the act changed, and nothing that the account’s owner did before', async () => {
   const [name, renamed] = [newSerial('person'), newSerial('person')]
-  const made = expectSuccess(await client.operate('createOperator', { name, role: 'viewer' }))
+  const made = await succeed('createOperator', { name, role: 'viewer' })
   const { id } = made
   const [password, newer] = [newPassword(), newPassword()]
   const setUpToken = String(made.setUpPath).split('#')[1] ?? ''
@@ -16,8 +16,8 @@ test('an event of an account has what the act changed, and nothing that the acco
   const headers = { cookie: cookieOf(begun) }
   const secret = await startedSecret(client, headers)
   await earlyInStep()
-  expectSuccess(await client.call('saveTotp', { code: codeOf(secret) }, { headers }))
-  expectSuccess(await client.call('changePassword', { password, newPassword: newer }, { headers }))
+  await succeed('saveTotp', { code: codeOf(secret) }, { headers })
+  await succeed('changePassword', { password, newPassword: newer }, { headers })
 
   const { appId } = await newApplication(client)
   for (const members of [
@@ -27,11 +27,11 @@ test('an event of an account has what the act changed, and nothing that the acco
     { role: 'viewer' as const },
     {},
   ]) {
-    expectSuccess(await client.operate('updateOperator', { id, ...members }))
+    await succeed('updateOperator', { id, ...members })
   }
-  expectSuccess(await client.operate('resetOperator', { id }))
+  await succeed('resetOperator', { id })
 
-  const { list } = expectSuccess(await client.operate('pageAudit', { subject: String(id), type: 'operator.*' }))
+  const { list } = await succeed('pageAudit', { subject: String(id), type: 'operator.*' })
   expect(list.map(({ type, data }) => [type, (data as { before?: unknown }).before]).toReversed()).toEqual([
     ['operator.created', undefined],
     ['operator.setUp', { name, isSetUp: false }],

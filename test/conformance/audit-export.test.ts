@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { parse } from 'csv-parse/sync'
 import { newPerson, signIn } from '../kit/people.ts'
 import { deviceBody, newApplication, newSerial } from '../kit/records.ts'
-import { client, expectFaults, expectRefusal, expectSuccess } from './support.ts'
+import { client, expectFaults, expectRefusal, linesOf, succeed } from './support.ts'
 
 // The export of the audit trail (contract §8, kind `audit`): the rows of its page operation, for those who may read it.
 
@@ -18,11 +18,9 @@ async function exported(format: string, filters: object) {
   return text
 }
 
-const rowsOf = async (filters: object): Promise<unknown[]> =>
-  (await exported('ndjson', filters)).split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
+const rowsOf = async (filters: object): Promise<unknown[]> => linesOf(await exported('ndjson', filters))
 
-const listed = async (filters: object) =>
-  expectSuccess(await client.operate('pageAudit', { ...filters, pageSize: 100 })).list
+const listed = async (filters: object) => (await succeed('pageAudit', { ...filters, pageSize: 100 })).list
 
 describe('the export of the audit trail', () => {
   test('has the rows of its page, with each of its filters', async () => {
@@ -49,7 +47,7 @@ describe('the export of the audit trail', () => {
     const reader = await newPerson(client, 'admin')
     const headers = await signIn(client, reader)
     const devices = Array.from({ length: 510 }, () => deviceBody('', { appId: undefined }))
-    expectSuccess(await client.call('createDevices', { appId, devices }, { headers }))
+    await succeed('createDevices', { appId, devices }, { headers })
     const rows = (await rowsOf({ actorId: reader.id, type: 'device.bound' })) as { id: number; subject: string }[]
     expect(rows.map(({ subject }) => subject).sort()).toEqual(devices.map(({ deviceNo }) => deviceNo).sort())
     expect(rows.map(({ id }) => id)).toEqual(rows.map(({ id }) => id).toSorted((one, other) => other - one))
@@ -57,7 +55,7 @@ describe('the export of the audit trail', () => {
 
   test('is CSV with the record in one cell, and no formula', async () => {
     const name = newSerial('=1+1')
-    const { id } = expectSuccess(await client.operate('createOperator', { name, role: 'viewer' }))
+    const { id } = await succeed('createOperator', { name, role: 'viewer' })
     const rows: Record<string, string>[] = parse(await exported('csv', { subject: String(id) }), {
       columns: true,
       bom: true,
@@ -87,7 +85,7 @@ describe('the export of the audit trail', () => {
     for (const filters of [{}, { appId }, { deviceNo: 'D1' }]) {
       const query = { kind: 'audit', ...filters }
       expectRefusal(await client.call('createExport', query, { headers }), 'notPermitted')
-      expectRefusal(await client.call('createExport', query, { token: application.token }), 'notPermitted')
+      expectRefusal(await client.call('createExport', query, application), 'notPermitted')
     }
   })
 })

@@ -1,38 +1,28 @@
 import { describe, expect, test } from 'bun:test'
-import type { Static, TObject, TSchema } from 'typebox'
-import {
-  createDevice,
-  createDevices,
-  type DeviceRecord,
-  updateDevice,
-  updateDevices,
-} from '../../src/devices/contract.ts'
-import { transferDevice, transferDevices, unbindDevice, unbindDevices } from '../../src/devices/ownership/contract.ts'
-import {
-  removePlacement,
-  removePlacements,
-  savePlacement,
-  savePlacements,
-} from '../../src/devices/placement/contract.ts'
-import { type DeviceState, reportDeviceState, reportDeviceStates } from '../../src/devices/state/contract.ts'
-import { saveSite, saveSites, updateSite, updateSites } from '../../src/sites/contract.ts'
-import type { Operation } from '../../src/vocabulary/operation.ts'
-import { deviceBody, newApplication, newSerial, siteBody, type TestApplication, takeOffline } from '../kit/records.ts'
-import { untyped } from '../kit/untyped.ts'
+import type { DeviceRecord } from '../../src/devices/contract.ts'
+import type { DeviceState } from '../../src/devices/state/contract.ts'
+import type { Answer } from '../kit/client.ts'
+import type { OperationId } from '../kit/contracts.ts'
+import { newApplication, newSerial, type TestApplication, takeOffline } from '../kit/records.ts'
+import { newPlaced } from './placement-support.ts'
 import {
   client,
-  createDeviceOf,
+  deviceRow,
   expectFaults,
   expectRefusal,
   expectSuccess,
+  feedOf,
   newBareApplication,
+  newDevice,
   newRule,
-  saveSiteOf,
+  newSite,
+  siteRow,
+  succeed,
 } from './support.ts'
 
 // A batch responds and acts as single requests for its rows would, sent one after another (contract §5).
 
-interface Outcome {
+interface Outcome extends Record<string, unknown> {
   code: number
   msg: string
   data: unknown
@@ -40,8 +30,8 @@ interface Outcome {
 
 /** One operation with its batch, and rows to send to both. */
 interface Case {
-  single: Operation
-  batch: Operation
+  single: OperationId
+  batch: OperationId
   /** `list` is the member of the body that holds the rows; `name` is the member that identifies a row in its outcome. */
   list: string
   name: string
@@ -61,13 +51,13 @@ interface Case {
 
 const cases: Case[] = [
   {
-    single: untyped(saveSite),
-    batch: untyped(saveSites),
+    single: 'saveSite',
+    batch: 'saveSites',
     list: 'sites',
     name: 'siteName',
     async rows(application) {
       const [fast, slow] = [await newRule(application, 1), await newRule(application, 2)]
-      const { appId, ...site } = siteBody('')
+      const site = siteRow()
       return [
         { ...site, siteName: 'one', fastChargeBillRuleId: fast, coordinates: '115.9,28.7', tag: 'unknown' },
         { ...site, siteName: 'two', fastChargeBillRuleId: slow },
@@ -81,8 +71,8 @@ const cases: Case[] = [
     faulty: { row: 'no site', field: 'site' },
   },
   {
-    single: untyped(updateSite),
-    batch: untyped(updateSites),
+    single: 'updateSite',
+    batch: 'updateSites',
     list: 'sites',
     name: 'id',
     async rows(application) {
@@ -106,14 +96,14 @@ const cases: Case[] = [
     faulty: { row: 'no site', field: 'site' },
   },
   {
-    single: untyped(updateDevice),
-    batch: untyped(updateDevices),
+    single: 'updateDevice',
+    batch: 'updateDevices',
     list: 'devices',
     name: 'deviceNo',
     async rows(application) {
-      const [one, two] = [await newDevice(application), await newDevice(application)]
-      const theirs = await newDevice(await newApplication(client))
-      expectSuccess(await client.call('reportDeviceState', { ...one, version: '2' }, { token: application.token }))
+      const [one, two] = [await named(application), await named(application)]
+      const theirs = await named(await newApplication(client))
+      await succeed('reportDeviceState', { ...one, version: '2' }, application)
       return [
         { ...one, deviceName: 'one', tag: 'lane=1', provinceCode: '110000' },
         { ...theirs, deviceName: 'taken over' },
@@ -130,12 +120,12 @@ const cases: Case[] = [
     faulty: { row: 'no device', field: 'device' },
   },
   {
-    single: untyped(reportDeviceState),
-    batch: untyped(reportDeviceStates),
+    single: 'reportDeviceState',
+    batch: 'reportDeviceStates',
     list: 'reports',
     name: 'deviceNo',
     async rows(application) {
-      const [one, two] = [await newDevice(application), await newDevice(application)]
+      const [one, two] = [await named(application), await named(application)]
       const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
       return [
         { ...one, version: '1', reportTime: minutesAgo(10) },
@@ -153,19 +143,15 @@ const cases: Case[] = [
     faulty: { row: 7, field: 'report' },
   },
   {
-    single: untyped(unbindDevice),
-    batch: untyped(unbindDevices),
+    single: 'unbindDevice',
+    batch: 'unbindDevices',
     list: 'deviceNos',
     name: 'deviceNo',
     async rows(application) {
-      const [one, two, three] = [
-        await newDevice(application),
-        await newDevice(application),
-        await newDevice(application),
-      ]
-      const theirs = await newDevice(await newApplication(client))
+      const [one, two, three] = [await named(application), await named(application), await named(application)]
+      const theirs = await named(await newApplication(client))
       const report = { deviceNo: two.deviceNo, version: '2', statusRemark: 'E17' }
-      expectSuccess(await client.call('reportDeviceState', report, { token: application.token }))
+      await succeed('reportDeviceState', report, application)
       return [one, theirs, two, one, { deviceNo: 'two words' }, { deviceNo: 'SN-unknown' }, three]
     },
     faulty: { row: null, field: 'deviceNo' },
@@ -173,15 +159,15 @@ const cases: Case[] = [
     beside: async () => ({ reason: 'moved' }),
   },
   {
-    single: untyped(transferDevice),
-    batch: untyped(transferDevices),
+    single: 'transferDevice',
+    batch: 'transferDevices',
     list: 'deviceNos',
     name: 'deviceNo',
     by: 'operator',
     async rows(application) {
       const other = await newApplication(client)
-      const [one, two, mine] = [await newDevice(other), await newDevice(other), await newDevice(application)]
-      expectSuccess(await client.call('reportDeviceState', { ...one, version: '2' }, { token: other.token }))
+      const [one, two, mine] = [await named(other), await named(other), await named(application)]
+      await succeed('reportDeviceState', { ...one, version: '2' }, other)
       return [one, { deviceNo: 'SN-unknown' }, mine, two, one, { deviceNo: '' }]
     },
     faulty: { row: ['x'], field: 'deviceNo' },
@@ -189,13 +175,13 @@ const cases: Case[] = [
     beside: async ({ appId }) => ({ targetAppId: appId, reason: 'sold' }),
   },
   {
-    single: untyped(createDevice),
-    batch: untyped(createDevices),
+    single: 'createDevice',
+    batch: 'createDevices',
     list: 'devices',
     name: 'deviceNo',
     async rows(application) {
-      const [mine, theirs] = [await newDevice(application), await newDevice(await newApplication(client))]
-      const { appId, ...device } = deviceBody('')
+      const [mine, theirs] = [await named(application), await named(await newApplication(client))]
+      const device = deviceRow()
       const other = { ...device, deviceNo: newSerial(), tag: null, provinceCode: '110000', detailAddress: '' }
       return [
         { ...device, status: 2 },
@@ -210,13 +196,13 @@ const cases: Case[] = [
     faulty: { row: 'no device', field: 'device' },
   },
   {
-    single: untyped(savePlacement),
-    batch: untyped(savePlacements),
+    single: 'savePlacement',
+    batch: 'savePlacements',
     list: 'placements',
     name: 'deviceNo',
     async rows(application) {
       const other = await newApplication(client)
-      const [one, two, theirs] = [await newDevice(application), await newDevice(application), await newDevice(other)]
+      const [one, two, theirs] = [await named(application), await named(application), await named(other)]
       const [north, south] = [await newSite(application), await newSite(application)]
       return [
         { ...one, siteId: north, laneType: 1 },
@@ -234,24 +220,29 @@ const cases: Case[] = [
     faulty: { row: 7, field: 'placement' },
   },
   {
-    single: untyped(removePlacement),
-    batch: untyped(removePlacements),
+    single: 'removePlacement',
+    batch: 'removePlacements',
     list: 'deviceNos',
     name: 'deviceNo',
     async rows(application) {
       const other = await newApplication(client)
       const [one, two, nowhere] = [
-        await newPlaced(application),
-        await newPlaced(application),
-        await newDevice(application),
+        await namedPlaced(application),
+        await namedPlaced(application),
+        await named(application),
       ]
-      return [one, nowhere, { deviceNo: 'SN-unknown' }, await newPlaced(other), two, one, { deviceNo: '' }]
+      return [one, nowhere, { deviceNo: 'SN-unknown' }, await namedPlaced(other), two, one, { deviceNo: '' }]
     },
     faulty: { row: 7, field: 'deviceNo' },
     isBare: true,
     beside: async () => ({ reason: 'season is over' }),
   },
 ]
+
+const named = async (application: TestApplication) => ({ deviceNo: await newDevice(application) })
+const namedPlaced = async (application: TestApplication) => ({
+  deviceNo: await newPlaced(application, await newSite(application)),
+})
 
 /** The data of a response or event, without values that differ between applications. */
 function neutral(data: unknown, { appId }: TestApplication): unknown {
@@ -266,77 +257,56 @@ function neutral(data: unknown, { appId }: TestApplication): unknown {
  * The application's events, oldest first. Events of different devices of one batch have no fixed order, so these are
  * sorted by row.
  */
-async function eventsOf({ appId }: TestApplication, rows: Record<string, unknown>[] = []) {
-  const { list } = expectSuccess(await client.operate('pageEvents', { appId, pageSize: '100' }))
+async function eventsOf(application: TestApplication, rows: Record<string, unknown>[]) {
   const placeOf = ({ data }: { data: unknown }) =>
     rows.findIndex(({ deviceNo }) => deviceNo !== undefined && deviceNo === (data as { deviceNo?: string }).deviceNo)
-  return list.map(({ type, actor, data }) => ({ type, actor, data })).toSorted((a, b) => placeOf(a) - placeOf(b))
-}
-
-async function newDevice(application: TestApplication) {
-  return { deviceNo: expectSuccess(await createDeviceOf(application)).deviceNo }
-}
-
-async function newPlaced(application: TestApplication) {
-  const device = await newDevice(application)
-  const placement = { ...device, siteId: await newSite(application), laneType: 1 }
-  expectSuccess(await client.call('savePlacement', placement, { token: application.token }))
-  return device
-}
-
-const newSite = async (application: TestApplication) => expectSuccess(await saveSiteOf(application)).id
-
-function call<Body extends TObject, Query extends TObject, Data extends TSchema>(
-  operation: Operation<Body, Query, Data>,
-  by: Case['by'],
-  application: TestApplication,
-  body: object,
-  headers: Record<string, string> = {},
-) {
-  const token = by === 'operator' ? client.operatorKey : application.token
-  return client.call(operation, body, { token, headers })
+  return (await feedOf(application))
+    .map(({ type, actor, data }) => ({ type, actor, data }))
+    .toSorted((a, b) => placeOf(a) - placeOf(b))
 }
 
 for (const { single, batch, list, name, by, rows, faulty, isBare, beside = async () => ({}) } of cases) {
-  const send = async (application: TestApplication, sent: unknown[], headers: Record<string, string> = {}) => {
-    const about = by === 'operator' ? {} : { appId: application.appId }
-    return call(batch, by, application, { ...about, ...(await beside(application)), [list]: sent }, headers)
+  const call = async (operation: OperationId, application: TestApplication, body: object, headers = {}) => {
+    const { appId, token } = application
+    const as = by === 'operator' ? { token: client.operatorKey } : { token }
+    const about = by === 'operator' ? {} : { appId }
+    return client.call(operation, { ...about, ...(await beside(application)), ...body }, { ...as, headers })
   }
-  const outcomes = (answer: { data: unknown }) => (answer.data as { results: Outcome[] }).results
+  const send = (application: TestApplication, sent: unknown[], headers = {}) =>
+    call(batch, application, { [list]: sent }, headers)
+  const outcomes = (answer: Answer<unknown>) => (answer.data as { results: Outcome[] }).results
   const sentAs = (row: Record<string, unknown>) => (isBare ? row[name] : row)
 
-  describe(batch.id, () => {
-    test('answers and does what its rows would one after another', async () => {
+  describe(batch, () => {
+    test('answers and does what its rows would one after another, once under one key', async () => {
       const [one, many] = [await newApplication(client), await newApplication(client)]
       const singles: unknown[] = []
       const alone = await rows(one)
       for (const row of alone) {
-        const { code, msg, data } = await call(single, by, one, {
-          ...(by ? {} : { appId: one.appId }),
-          ...(await beside(one)),
-          ...row,
-        })
+        const { code, msg, data } = await call(single, one, row)
         singles.push(neutral({ code, msg, data }, one))
       }
       const sent = await rows(many)
-      const answer = await send(many, sent.map(sentAs))
-      expectSuccess(answer as never)
+      const headers = { 'idempotency-key': newSerial('key') }
+      const answer = await send(many, sent.map(sentAs), headers)
+      expectSuccess<unknown>(answer)
       const told = outcomes(answer).map((outcome) => {
         expect(Object.keys(outcome)).toEqual([name, 'code', 'msg', 'data'])
-        const { [name]: _, ...rest } = outcome as unknown as Record<string, unknown>
+        const { [name]: _, ...rest } = outcome
         return neutral(rest, many)
       })
       expect(told).toEqual(singles)
       const isName = (value: unknown) => typeof value === (name === 'id' ? 'number' : 'string')
-      const named = sent.map((row) => (isName(row[name]) ? row[name] : null))
-      expect(outcomes(answer).map((outcome) => (outcome as unknown as Record<string, unknown>)[name])).toEqual(named)
+      const names = sent.map((row) => (isName(row[name]) ? row[name] : null))
+      expect(outcomes(answer).map((outcome) => outcome[name])).toEqual(names)
+      expect((await send(many, sent.map(sentAs), headers)).text).toBe(answer.text)
       expect(neutral(await eventsOf(many, sent), many)).toEqual(neutral(await eventsOf(one, alone), one))
     })
 
     test('tells of a row that is no row, and stops no other for it', async () => {
       const application = await newApplication(client)
-      const [good] = await rows(application)
-      const answer = await send(application, [faulty.row, sentAs(good as Record<string, unknown>)])
+      const [good = {}] = await rows(application)
+      const answer = await send(application, [faulty.row, sentAs(good)])
       expect(outcomes(answer).map(({ code }) => code)).toEqual([10001, 0])
       expect(outcomes(answer)[0]?.data).toMatchObject({ errors: [{ field: faulty.field }] })
     })
@@ -348,29 +318,15 @@ for (const { single, batch, list, name, by, rows, faulty, isBare, beside = async
       const wide = Array(1000).fill({ remark: 'x'.repeat(1000) })
       expect(outcomes(await send(application, wide))).toHaveLength(1000)
     })
-
-    test('with a key is done once, and its rows’ keys are nobody else’s', async () => {
-      const application = await newApplication(client)
-      const sent = (await rows(application)).map(sentAs)
-      const headers = { 'idempotency-key': newSerial('key') }
-      const before = (await eventsOf(application)).length
-      const both = await Promise.all([send(application, sent, headers), send(application, sent, headers)])
-      const done = (await eventsOf(application)).length - before
-      expect(both[1]?.text).toBe(both[0]?.text as string)
-      const again = await send(application, sent, headers)
-      expect([again.text, again.headers.get('idempotency-replayed')]).toEqual([both[0]?.text as string, 'true'])
-      expect((await eventsOf(application)).length - before).toBe(done)
-      expectRefusal(await send(application, sent.slice(1), headers), 'idempotencyKeyReused')
-    })
   })
 }
 
 test('every row of an offline application is refused with 10006, in the language that is preferred, and none is created', async () => {
   const application = await newApplication(client)
   await takeOffline(client, application.appId)
-  const { appId, ...device } = deviceBody('')
-  const options = { token: application.token, headers: { 'accept-language': 'zh-CN' } }
-  const { results } = expectSuccess(await client.call('createDevices', { devices: [device, {}] }, options))
+  const device = deviceRow()
+  const inChinese = { token: application.token, headers: { 'accept-language': 'zh-CN' } }
+  const { results } = await succeed('createDevices', { devices: [device, {}] }, inChinese)
   expect(results.map(({ code }) => code)).toEqual([10006, 10001])
   for (const { msg } of results) expect(msg).toMatch(/\p{Script=Han}/u)
   expect(JSON.stringify(results[1]?.data)).toMatch(/"reason":"[^"]*\p{Script=Han}/u)
@@ -378,91 +334,78 @@ test('every row of an offline application is refused with 10006, in the language
 })
 
 test('a thousand of the largest rows are created', async () => {
-  const application = await newApplication(client)
-  const largest = { tag: 'x'.repeat(512), detailAddress: '路'.repeat(255), appId: undefined }
-  const devices = Array.from({ length: 1000 }, () => deviceBody('', largest))
-  const { results } = expectSuccess(await client.call('createDevices', { devices }, { token: application.token }))
+  const largest = { tag: 'x'.repeat(512), detailAddress: '路'.repeat(255) }
+  const devices = Array.from({ length: 1000 }, () => deviceRow(largest))
+  const { results } = await succeed('createDevices', { devices }, await newApplication(client))
   expect(results.filter(({ code }) => code === 0)).toHaveLength(1000)
 })
 
 test('of two batches with one key and different bodies at once, one has no effect at all', async () => {
   const application = await newApplication(client)
-  for (let round = 0; round < 3; round++) {
-    const options = { token: application.token, headers: { 'idempotency-key': newSerial('key') } }
-    const batches = [3, 5].map((length) => Array.from({ length }, () => deviceBody(application.appId)))
-    const answers = await Promise.all(batches.map((devices) => client.call('createDevices', { devices }, options)))
-    expect(answers.map(({ code }) => code).sort()).toEqual([0, 10008])
-    const refused = batches[answers.findIndex(({ code }) => code === 10008)] ?? []
-    for (const { deviceNo } of refused) {
-      expectRefusal(await client.call('getDevice', { deviceNo }, application), 'deviceNotFound')
-    }
+  const options = { token: application.token, headers: { 'idempotency-key': newSerial('key') } }
+  const batches = [3, 5].map((length) => Array.from({ length }, () => deviceRow()))
+  const answers = await Promise.all(batches.map((devices) => client.call('createDevices', { devices }, options)))
+  expect(answers.map(({ code }) => code).sort()).toEqual([0, 10008])
+  for (const { deviceNo } of batches[answers.findIndex(({ code }) => code === 10008)] ?? []) {
+    expectRefusal(await client.call('getDevice', { deviceNo }, application), 'deviceNotFound')
   }
 })
 
 test('a batch of sites is refused row by row without the configuration', async () => {
-  const other = await newBareApplication()
-  const sites = [siteBody(''), siteBody('')]
-  const { results } = expectSuccess(await client.call('saveSites', { sites }, { token: other.token })) as Static<
-    typeof saveSites.data
-  >
+  const { results } = await succeed('saveSites', { sites: [siteRow(), siteRow()] }, await newBareApplication())
   expect(results.map(({ code }) => code)).toEqual([30003, 30003])
 })
 
 test('a thousand changes of one device are made one after the other, and its last is what stays', async () => {
   const application = await newApplication(client)
-  const { deviceNo } = await newDevice(application)
+  const { deviceNo } = await named(application)
   const devices = Array.from({ length: 1000 }, (_, index) => ({ deviceNo, tag: `${index}` }))
-  const { results } = expectSuccess(await client.call('updateDevices', { devices }, { token: application.token }))
-  expect(results.map(({ data }) => (data as DeviceRecord).tag)).toEqual(devices.map(({ tag }) => tag))
-  const query = { deviceNo, type: 'device.updated', pageSize: '100' }
-  const first = expectSuccess(await client.call('pageEvents', query, { token: application.token }))
-  expect(first.list.map(({ data }) => (data as DeviceRecord).tag)).toEqual(devices.slice(0, 100).map(({ tag }) => tag))
-  expect(first.total).toBe(1000)
-  const device = expectSuccess(await client.call('getDevice', { deviceNo }, { token: application.token }))
-  expect(device.tag).toBe('999')
+  const tags = devices.map(({ tag }) => tag)
+  const { results } = await succeed('updateDevices', { devices }, application)
+  expect(results.map(({ data }) => (data as DeviceRecord).tag)).toEqual(tags)
+  const { list, total } = await succeed('pageEvents', { type: 'device.updated', pageSize: 100 }, application)
+  expect([list.map(({ data }) => (data as DeviceRecord).tag), total]).toEqual([tags.slice(0, 100), 1000])
+  expect((await succeed('getDevice', { deviceNo }, application)).tag).toBe('999')
 })
 
 test('updates that arrive at once, of several applications and devices, each get their own answer', async () => {
   const applications = await Promise.all(Array.from({ length: 4 }, () => newApplication(client)))
   const devices = await Promise.all(
-    applications.flatMap((app) => Array.from({ length: 8 }, async () => ({ app, ...(await newDevice(app)) }))),
+    applications.flatMap((app) => Array.from({ length: 8 }, async () => ({ app, ...(await named(app)) }))),
   )
   const rounds = Array.from({ length: 4 }, (_, round) =>
     devices.map(async ({ app, deviceNo }) => {
       const tag = `${deviceNo} ${round}`
-      const told = expectSuccess(await client.call('updateDevice', { deviceNo, tag }, { token: app.token }))
-      expect(told).toMatchObject({ appId: app.appId, deviceNo, tag })
-      const other = applications.find(({ appId }) => appId !== app.appId) as TestApplication
-      expectRefusal(await client.call('updateDevice', { deviceNo, tag: 'x' }, { token: other.token }), 'deviceNotFound')
+      expect(await succeed('updateDevice', { deviceNo, tag }, app)).toMatchObject({ appId: app.appId, deviceNo, tag })
+      const other = applications.find(({ appId }) => appId !== app.appId)
+      expectRefusal(await client.call('updateDevice', { deviceNo, tag: 'x' }, other), 'deviceNotFound')
     }),
   )
   await Promise.all(rounds.flat())
 })
 
-test('reports of one device keep their order beside those of others, in batches that are under way at once', async () => {
-  const application = await newApplication(client)
-  const { token } = application
-  for (let round = 0; round < 4; round++) {
-    const [many, once] = [await newDevice(application), await newDevice(application)]
+test.each([
+  ['ends with a change', false],
+  ['ends with what was stored before it', true],
+])(
+  'reports of one device keep their order beside what repeats the state of another, in a batch that %s',
+  async (_, isBack) => {
+    const application = await newApplication(client)
+    const [many, once] = [await named(application), await named(application)]
     // The service notes what repeats the state before it applies the rest, as long as little changes.
-    const known = { deviceNo: once.deviceNo, version: 'known' }
-    for (let again = 0; again < 3; again++) expectSuccess(await client.call('reportDeviceState', known, { token }))
-    const changes = Array.from({ length: 127 }, (_, index) => ({ deviceNo: many.deviceNo, version: `${index}` }))
-    // In one round the last row says again what was stored before the batch.
-    const reports =
-      round % 2 === 0 ? [known, ...changes] : [known, ...changes.slice(0, 64), { ...changes[0], version: '0' }]
-    if (round % 2 === 1) expectSuccess(await client.call('reportDeviceState', { ...changes[0] }, { token }))
-    const results = expectSuccess(await client.call('reportDeviceStates', { reports }, { token })).results
-    expect(results.map(({ data }) => (data as DeviceRecord).version)).toEqual(reports.map(({ version }) => version))
-    const state = expectSuccess(await client.call('getDeviceState', { deviceNo: many.deviceNo }, { token }))
-    expect((state as DeviceState).version).toBe(reports.at(-1)?.version as string)
-    const query = { deviceNo: many.deviceNo, type: 'device.stateChanged', pageSize: '100' }
-    const told = expectSuccess(await client.call('pageEvents', query, { token })).list
-    const versions = told.map(({ data }) => (data as DeviceRecord).version)
-    const expected =
-      round % 2 === 0
-        ? changes.map(({ version }) => version)
-        : [...changes.slice(0, 64).map(({ version }) => version), '0']
-    expect(versions).toEqual(expected.slice(0, 100))
-  }
-})
+    const known = { ...once, version: 'known' }
+    const first = { ...many, version: '0' }
+    for (const report of [known, known, known, ...(isBack ? [first] : [])]) {
+      await succeed('reportDeviceState', report, application)
+    }
+    const changes = Array.from({ length: 64 }, (_, index) => ({ ...many, version: `${index}` }))
+    const reports = [known, ...changes, ...(isBack ? [first] : [])]
+    const versions = reports.map(({ version }) => version)
+    const { results } = await succeed('reportDeviceStates', { reports }, application)
+    expect(results.map(({ data }) => (data as DeviceRecord).version)).toEqual(versions)
+    const state = await succeed('getDeviceState', many, application)
+    expect((state as DeviceState).version).toBe(versions.at(-1) ?? null)
+    const told = await feedOf(application, { ...many, type: 'device.stateChanged' })
+    expect(told.map(({ data }) => (data as DeviceRecord).version)).toEqual(versions.slice(1))
+  },
+)

@@ -1,9 +1,19 @@
 import { expect, test } from 'bun:test'
 import type { ActRecord } from '../../src/bulk/acts/contract.ts'
 import { newPerson, signIn } from '../kit/people.ts'
-import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
+import { deviceBody, newApplication, newSerial, type TestApplication } from '../kit/records.ts'
 import { longTest } from '../kit/scale.ts'
-import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess } from './support.ts'
+import {
+  client,
+  createDeviceOf,
+  deviceRow,
+  expectFaults,
+  expectRefusal,
+  expectSuccess,
+  linesOf,
+  siteRow,
+  succeed,
+} from './support.ts'
 
 // Acts on everything that matches (contract §8).
 
@@ -19,7 +29,7 @@ const begunBy = async (caller: Caller, body: object) => expectSuccess(await begi
 /** Waits for an act's end. */
 async function ended(id: number): Promise<ActRecord> {
   for (;;) {
-    const told = expectSuccess(await client.operate('getAct', { id }))
+    const told = await succeed('getAct', { id })
     if (told.status > 2) return told
     await Bun.sleep(25)
   }
@@ -36,10 +46,7 @@ interface Line {
 async function resultOf(id: number, query: object = {}): Promise<Line[]> {
   const { status, text, headers } = await client.operate('getActResult', { id, ...query })
   expect([status, headers.get('content-type')]).toEqual([200, 'application/x-ndjson'])
-  return text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line))
+  return linesOf(text)
 }
 
 /** Runs an act to its end. Returns it with the lines of its result. */
@@ -50,17 +57,14 @@ async function acted(caller: Caller, body: object) {
 
 /** Creates devices of an application, and returns their serial numbers. */
 async function devicesOf(
-  { appId, token }: TestApplication,
+  { token }: TestApplication,
   count: number,
   members: Record<string, unknown> = {},
 ): Promise<string[]> {
   const serials = Array.from({ length: count }, () => newSerial('ACT'))
   for (let from = 0; from < count; from += 500) {
-    const devices = serials.slice(from, from + 500).map((deviceNo) => {
-      const { appId: _, ...row } = deviceBody(appId, { ...members, deviceNo })
-      return row
-    })
-    expectSuccess(await client.call('createDevices', { devices }, { token }))
+    const devices = serials.slice(from, from + 500).map((deviceNo) => deviceRow({ ...members, deviceNo }))
+    await succeed('createDevices', { devices }, { token })
   }
   return serials
 }
@@ -70,21 +74,18 @@ async function sitesOf(
   count: number,
   members: Record<string, unknown> = {},
 ): Promise<number[]> {
-  const sites = Array.from({ length: count }, () => {
-    const { appId: _, ...row } = siteBody('', members)
-    return row
-  })
-  const { results } = expectSuccess(await client.call('saveSites', { sites }, { token }))
+  const sites = Array.from({ length: count }, () => siteRow(members))
+  const { results } = await succeed('saveSites', { sites }, { token })
   return results.map((result) => (result.data as { id: number }).id)
 }
 
 async function eventsOf({ token }: TestApplication, type: string) {
-  const { list, total } = expectSuccess(await client.call('pageEvents', { type, pageSize: 100 }, { token }))
+  const { list, total } = await succeed('pageEvents', { type, pageSize: 100 }, { token })
   return { list, total }
 }
 
 const totalOf = async ({ token }: TestApplication, query: Record<string, unknown> = {}) =>
-  expectSuccess(await client.call('pageDevices', query, { token })).total
+  (await succeed('pageDevices', query, { token })).total
 
 test('an update changes every device that matches and no other; each writes the event of an update', async () => {
   const app = await newApplication(client)
@@ -126,7 +127,7 @@ test('an update changes every device that matches and no other; each writes the 
   for (const { data, actor } of updated.list) {
     expect(actor).toBe(`application:${app.appId}`)
     const { deviceNo } = data as { deviceNo: string }
-    expect<unknown>(data).toEqual(expectSuccess(await client.call('getDevice', { deviceNo }, app)))
+    expect<unknown>(data).toEqual(await succeed('getDevice', { deviceNo }, app))
   }
   expect(await totalOf(app, { deviceName: 'Renamed' })).toBe(8)
   expect((await eventsOf(other, 'device.updated')).total).toBe(0)
@@ -139,8 +140,8 @@ longTest(
     const serials = Array.from({ length: 10_100 }, () => newSerial('ACT'))
     const rows = serials.map((deviceNo) => JSON.stringify({ ...deviceBody(''), appId: undefined, deviceNo }))
     const sent = { kind: 'devices', file: rows.join('\n') }
-    const { id } = expectSuccess(await client.call('createImport', sent, { token: app.token, headers: ndjson }))
-    while (expectSuccess(await client.call('getImport', { id }, app)).status < 3) await Bun.sleep(100)
+    const { id } = await succeed('createImport', sent, { token: app.token, headers: ndjson })
+    while ((await succeed('getImport', { id }, app)).status < 3) await Bun.sleep(100)
     const body = { kind: 'devices', act: 'update', filter: { all: true }, set: { tag: 'all' } }
     expectFaults(await begin(app, { ...body, expectedRows: 10_000 }), ['expectedRows'], 'rowsChanged')
     const { lines, ...told } = await acted(app, { ...body, expectedRows: 10_100 })
@@ -165,11 +166,11 @@ test('unbinding frees what matches with the reason; a device that is bound later
   expect(lines).toHaveLength(4)
   expect(await totalOf(app)).toBe(2)
   const [deviceNo = ''] = serials
-  const history = expectSuccess(await client.call('getDeviceHistory', { deviceNo }, app))
+  const history = await succeed('getDeviceHistory', { deviceNo }, app)
   expect(history.list[0]).toMatchObject({ reason: 'closed', unboundBy: `application:${app.appId}` })
   expect((await eventsOf(app, 'device.unbound')).total).toBe(4)
   await createDeviceOf(app, { deviceNo })
-  expect(expectSuccess(await client.operate('getAct', { id: told.id }))).toMatchObject({ done: 4 })
+  expect(await succeed('getAct', { id: told.id })).toMatchObject({ done: 4 })
   expect(await totalOf(app)).toBe(3)
 })
 
@@ -208,7 +209,7 @@ test('what the single act refuses is a refused row with its code; the others are
   const own = await acted(asOperator(), { ...body, targetAppId: from.appId })
   expect(own).toMatchObject({ status: 3, done: 0, refused: 3 })
   expect(own.lines.map(({ code }) => code)).toEqual([20017, 20017, 20017])
-  expectSuccess(await client.operate('takeApplicationOffline', { appId: to.appId }))
+  await succeed('takeApplicationOffline', { appId: to.appId })
   const offline = await acted(asOperator(), { ...body, targetAppId: to.appId })
   expect(offline.lines.map(({ code, outcome }) => [code, outcome])).toEqual(Array(3).fill([10006, 'refused']))
   const [site] = await sitesOf(from, 1)
@@ -227,14 +228,14 @@ test('sites that match are updated and deleted, with the events of the single ac
   expect(updated).toMatchObject({ status: 3, rows: 4, refused: 0 })
   expect(updated.lines.map(({ id }) => id as number).sort()).toEqual(ids.sort())
   expect((await eventsOf(app, 'site.updated')).total).toBe(4)
-  const { list } = expectSuccess(await client.call('pageSites', { contacts: 'li na' }, app))
+  const { list } = await succeed('pageSites', { contacts: 'li na' }, app)
   expect(list).toHaveLength(4)
   const deleted = await acted(app, { kind: 'sites', act: 'delete', filter: { contacts: 'Li Na' } })
   expect(deleted).toMatchObject({ status: 3, done: 4 })
   const events = await eventsOf(app, 'site.deleted')
   expect(events.list.map(({ data }) => (data as { id: number }).id).sort()).toEqual(ids.sort())
-  expect(expectSuccess(await client.call('pageSites', {}, app)).total).toBe(2)
-  const trail = expectSuccess(await client.operate('pageAudit', { type: 'act.created', pageSize: 5 }))
+  expect((await succeed('pageSites', {}, app)).total).toBe(2)
+  const trail = await succeed('pageAudit', { type: 'act.created', pageSize: 5 })
   expect(JSON.stringify(trail)).not.toContain('Li Na')
 })
 
@@ -252,9 +253,9 @@ test('a dry run only counts, and nothing of it is kept', async () => {
     expect([expectSuccess(answer).rows, answer.headers.get('idempotency-replayed')]).toEqual([3, null])
   }
   const none = { ...body, act: 'update', filter: { deviceName: 'none' }, set: { tag: 'x' }, dryRun: false }
-  const { id } = expectSuccess(await client.call('createAct', none, keyed))
-  expect(expectSuccess(await client.call('pageActs', {}, app)).list.map((act) => act.id)).toEqual([id as number])
-  const trail = expectSuccess(await client.operate('pageAudit', { appId: app.appId, type: 'act.*' }))
+  const { id } = await succeed('createAct', none, keyed)
+  expect((await succeed('pageActs', {}, app)).list.map((act) => act.id)).toEqual([id as number])
+  const trail = await succeed('pageAudit', { appId: app.appId, type: 'act.*' })
   expect(trail.list.map(({ subject }) => subject)).toEqual([String(id)])
   expect(await totalOf(app)).toBe(3)
 })
@@ -267,7 +268,7 @@ test('another number of rows than expected is 70004 with the number, and nothing
     expect(expectFaults(refused, ['expectedRows'], 'rowsChanged').expectedRows).toContain('3')
   }
   expect(await totalOf(app)).toBe(3)
-  expect(expectSuccess(await client.call('pageActs', {}, app)).total).toBe(0)
+  expect((await succeed('pageActs', {}, app)).total).toBe(0)
 })
 
 test('what cannot be asked is refused, each member by its name', async () => {
@@ -329,14 +330,17 @@ test('one import or act of an application is under way at a time; cancelled, wha
   const app = await newApplication(client)
   await devicesOf(app, 1_000)
   const act = { kind: 'devices', act: 'update', filter: { all: true }, set: { tag: 'under way' } }
-  const { appId: _, ...row } = deviceBody('')
   const importing = () =>
-    client.call('createImport', { kind: 'devices', file: JSON.stringify(row) }, { token: app.token, headers: ndjson })
+    client.call(
+      'createImport',
+      { kind: 'devices', file: JSON.stringify(deviceRow()) },
+      { token: app.token, headers: ndjson },
+    )
   const { id } = await begunBy(app, act)
   expectRefusal(await begin(app, act), 'importRunning')
   expectRefusal(await importing(), 'importRunning')
   expectRefusal(await client.call('cancelImport', { id }, app), 'importNotFound')
-  const cancelled = expectSuccess(await client.call('cancelAct', { id }, app))
+  const cancelled = await succeed('cancelAct', { id }, app)
   expect(cancelled).toMatchObject({ id, status: 5 })
   expectRefusal(await client.call('cancelAct', { id }, app), 'importRunning')
   const { done } = await ended(id)
@@ -351,7 +355,7 @@ test('one import or act of an application is under way at a time; cancelled, wha
   expectRefusal(await client.call('getActResult', { id }, stranger), 'importNotFound')
   expectRefusal(await client.call('cancelAct', { id }, stranger), 'importNotFound')
   expect(sent.id).toBeGreaterThan(id)
-  expect(expectSuccess(await client.call('pageActs', {}, app)).list.map((one) => one.id)).toEqual([id])
-  expect(expectSuccess(await client.call('pageImports', {}, app)).list.map((one) => one.id)).toEqual([sent.id])
-  expect(expectSuccess(await client.call('pageActs', { kind: 'sites' }, app)).total).toBe(0)
+  expect((await succeed('pageActs', {}, app)).list.map((one) => one.id)).toEqual([id])
+  expect((await succeed('pageImports', {}, app)).list.map((one) => one.id)).toEqual([sent.id])
+  expect((await succeed('pageActs', { kind: 'sites' }, app)).total).toBe(0)
 })

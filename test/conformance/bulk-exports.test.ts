@@ -1,12 +1,27 @@
 import { expect, test } from 'bun:test'
 import { parse } from 'csv-parse/sync'
 import { createExport, type ExportKind } from '../../src/bulk/contract.ts'
-import { pageDeliveries } from '../../src/deliveries/contract.ts'
-import { pageDevices } from '../../src/devices/contract.ts'
-import { pageEvents } from '../../src/events/contract.ts'
-import { pageSites } from '../../src/sites/contract.ts'
+import type { CallOptions } from '../kit/client.ts'
+import type { OperationId } from '../kit/contracts.ts'
 import { deviceBody, newApplication, newSerial } from '../kit/records.ts'
-import { client, expectFaults, expectSuccess, newRule, occupancyTerms, saveSiteOf } from './support.ts'
+import { becomesTrue } from '../kit/waits.ts'
+import { newPlaced } from './placement-support.ts'
+import { ahead, at, day, scheduled } from './price-support.ts'
+import {
+  client,
+  createDeviceOf,
+  deviceRow,
+  expectFaults,
+  expectSuccess,
+  exported,
+  linesOf,
+  newRule,
+  newSite,
+  occupancyTerms,
+  saveSiteOf,
+  succeed,
+  walk,
+} from './support.ts'
 
 // Exports (contract §8): all rows of a page operation, as a file.
 
@@ -16,62 +31,78 @@ const formula = '=HYPERLINK("x")'
 await saveSiteOf(application, { siteName: formula, coordinates: '116.397451,39.908722', contactsPhone: '+86 10' })
 await saveSiteOf(application, { siteName: 'Two "quotes", one comma', coordinates: null })
 const serials = Array.from({ length: 620 }, () => newSerial('EXP'))
-const devices = serials.map((deviceNo, index) => {
-  const { appId: _, ...device } = deviceBody(appId, { deviceNo, tag: index % 2 === 0 ? 'even' : '-odd' })
-  return device
-})
-expectSuccess(await client.call('createDevices', { appId, devices }, { token }))
+const devices = serials.map((deviceNo, index) => deviceRow({ deviceNo, tag: index % 2 === 0 ? 'even' : '-odd' }))
+await succeed('createDevices', { appId, devices }, { token })
 await newRule(application, 1)
-expectSuccess(
-  await client.call('saveBillingRule', { appId, ruleName: '-x', ruleType: 3, ...occupancyTerms }, { token }),
-)
+await succeed('saveBillingRule', { appId, ruleName: '-x', ruleType: 3, ...occupancyTerms }, { token })
 
-/** Exports records of the application and returns the file's text in this format, and its type. */
-async function exported(kind: ExportKind, format: string, filters: object = {}) {
-  const { status, text, headers } = await client.call('createExport', { kind, format, ...filters }, { token })
-  expect(status).toBe(200)
-  expect(headers.get('content-disposition')).toMatch(
-    new RegExp(`^attachment; filename="${kind}-\\d{8}-\\d{6}\\.${format}"$`),
-  )
-  return { text, type: headers.get('content-type') }
+interface Listed {
+  list: unknown[]
+  nextCursor: string | null
 }
 
-const rowsOf = async (kind: ExportKind, filters: object = {}) => {
-  const { text, type } = await exported(kind, 'ndjson', filters)
-  expect(type).toBe('application/x-ndjson')
-  return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
+/** Expects that an export has the rows of its page operation. */
+async function expectListed(kind: ExportKind, page: OperationId, as: CallOptions, filters: object) {
+  const listed = await walk(
+    async (next) => expectSuccess(await client.call(page, { ...filters, pageSize: 100, ...next }, as)) as Listed,
+  )
+  // An export of devices also has the time of the last report: null here, because these devices never reported.
+  const also = kind === 'devices' ? { lastReportTime: null } : {}
+  const rows = linesOf(await exported(as, kind, 'ndjson', filters))
+  expect<unknown>(rows).toEqual(listed.map((row) => ({ ...(row as object), ...also })))
+  return rows.length
 }
 
 test.each([
-  ['sites', pageSites, { siteName: 'hyper' }],
-  ['devices', pageDevices, { tag: 'even' }],
-  ['events', pageEvents, { type: 'site.*,billingRule.created', order: 'desc' }],
-  ['deliveries', pageDeliveries, { status: 3 }],
+  ['sites', 'pageSites', { siteName: 'hyper' }],
+  ['devices', 'pageDevices', { tag: 'even' }],
+  ['events', 'pageEvents', { type: 'site.*,billingRule.created', order: 'desc' }],
+  ['deliveries', 'pageDeliveries', { status: 3 }],
 ] as const)('%s are the rows in their page operation, with its filters', async (kind, page, filters) => {
-  for (const asked of [{}, filters]) {
-    const listed: unknown[] = []
-    for (let cursor: string | null | undefined; cursor !== null; ) {
-      const query = { ...asked, pageSize: 100, ...(cursor !== undefined && { cursor }) }
-      const answer = await client.call(page as never, query, { token })
-      const { list, nextCursor } = expectSuccess(answer) as { list: unknown[]; nextCursor: string | null }
-      listed.push(...list)
-      cursor = nextCursor
-    }
-    // An export of devices also has the time of the last report: null here, because these devices never reported.
-    const also = kind === 'devices' ? { lastReportTime: null } : {}
-    expect(await rowsOf(kind, asked)).toEqual(listed.map((row) => ({ ...(row as object), ...also })))
+  await expectListed(kind, page, application, {})
+  await expectListed(kind, page, application, filters)
+})
+
+test('placements, price changes and refusals are the rows in theirs, in the language that is asked for', async () => {
+  const app = await newApplication(client)
+  const [site, elsewhere] = [await newSite(app), await newSite(app)]
+  for (const at of [site, site, elsewhere]) await newPlaced(app, at)
+  const [rule, other] = [await newRule(app, 1), await newRule(app, 1)]
+  for (const billingRuleId of [rule, other]) {
+    await scheduled(app, { effectiveTime: ahead(day), billingRuleId, periods: at('2') })
+  }
+  const [refused, another] = [newSerial(), newSerial()]
+  for (const deviceNo of [refused, another]) await createDeviceOf(app, { deviceNo, districtCode: '' })
+  const inChinese = { token: app.token, headers: { 'accept-language': 'zh' } }
+  const refusals = async (query: object) => (await succeed('pageRefusals', query, inChinese)).list
+  expect(await becomesTrue(async () => (await refusals({})).length === 2)).toBe(true)
+  expect(await expectListed('placements', 'pagePlacements', app, { siteId: site })).toBe(2)
+  expect(await expectListed('priceChanges', 'pagePriceChanges', app, { billingRuleId: rule })).toBe(1)
+  expect(await expectListed('refusals', 'pageRefusals', inChinese, { deviceNo: refused })).toBe(1)
+  for (const [kind, head] of [
+    ['placements', 'deviceNo,appId,siteId,siteName,laneType,laneName,placedTime,placedBy'],
+    ['priceChanges', 'id,appId,status,effectiveTime'],
+    ['refusals', 'time,requestId,appId,operation,code,name,errors,subject,actor'],
+  ] as const) {
+    const csv = await exported(inChinese, kind, 'csv')
+    expect(csv.replace('\ufeff', '')).toStartWith(head)
+    if (kind === 'refusals') expect(csv).toMatch(/必须/)
   }
 })
 
+/** The rows of CSV, by column. */
+const rowsOf = (text: string): Record<string, string>[] => parse(text, { columns: true, bom: true })
+
 test('CSV has a mark for spreadsheets, its columns by name, and no formula', async () => {
-  const { text, type } = await exported('sites', 'csv')
-  expect(type).toBe('text/csv; charset=utf-8')
-  const rows: Record<string, string>[] = parse(text, { columns: true })
+  const { text, headers } = await client.call('createExport', { kind: 'sites', format: 'csv' }, application)
+  expect(headers.get('content-type')).toBe('text/csv; charset=utf-8')
+  expect(headers.get('content-disposition')).toMatch(/^attachment; filename="sites-\d{8}-\d{6}\.csv"$/)
+  const rows = rowsOf(text)
   expect(rows.map((row) => [row.siteName, row.contactsPhone?.slice(0, 2), row.longitude, row.appId])).toEqual([
     ['Two "quotes", one comma', expect.any(String), '', appId],
     [`'${formula}`, "'+", '116.397451', appId],
   ])
-  const listed: Record<string, string>[] = parse((await exported('devices', 'csv')).text, { columns: true })
+  const listed = rowsOf(await exported(application, 'devices', 'csv'))
   expect(listed.map(({ deviceNo }) => deviceNo).sort()).toEqual(serials.toSorted())
   expect(listed[0]).toMatchObject({
     coordinates: expect.stringContaining(','),
@@ -79,7 +110,7 @@ test('CSV has a mark for spreadsheets, its columns by name, and no formula', asy
     batteryStatus: '',
   })
   expect(new Set(listed.map((row) => row.tag))).toEqual(new Set(['even', "'-odd"]))
-  const rules: Record<string, string>[] = parse((await exported('billingRules', 'csv')).text, { columns: true })
+  const rules = rowsOf(await exported(application, 'billingRules', 'csv'))
   expect(rules.map(({ ruleName, periods }) => [ruleName, periods?.slice(0, 14)])).toEqual([
     ["'-x", ''],
     ['rule', '[{"startTime":'],
@@ -89,13 +120,9 @@ test('CSV has a mark for spreadsheets, its columns by name, and no formula', asy
 test('full-width formulas and those behind blanks are defused, and coordinates are not', async () => {
   const application = await newApplication(client)
   const tags = ['＝1+1', '＋1', '－1', '＠SUM(1)', ' =1', "'=1", '-5', 'fine']
-  const devices = tags.map((tag) => {
-    const { appId: _, ...device } = deviceBody('', { tag, coordinates: '-73.9,40.7' })
-    return device
-  })
-  expectSuccess(await client.call('createDevices', { appId: application.appId, devices }, { token: application.token }))
-  const { text } = await client.call('createExport', { kind: 'devices', format: 'csv' }, { token: application.token })
-  const rows: Record<string, string>[] = parse(text, { columns: true, bom: true })
+  const devices = tags.map((tag) => deviceRow({ tag, coordinates: '-73.9,40.7' }))
+  await succeed('createDevices', { appId: application.appId, devices }, application)
+  const rows = rowsOf(await exported(application, 'devices', 'csv'))
   const written = tags.map((tag) => (tag === '-5' || tag === 'fine' ? tag : `'${tag}`))
   expect(rows.map(({ tag }) => tag).sort()).toEqual(written.sort())
   expect(new Set(rows.map(({ coordinates }) => coordinates))).toEqual(new Set(['-73.9,40.7']))
@@ -116,30 +143,25 @@ test('GeoJSON leaves coordinates of neighbouring countries as they are', async (
   }
   const app = await newApplication(client)
   for (const [deviceName, coordinates] of Object.entries(at)) {
-    expectSuccess(
-      await client.call('createDevice', deviceBody(app.appId, { deviceName, coordinates }), { token: app.token }),
-    )
+    await succeed('createDevice', deviceBody(app.appId, { deviceName, coordinates }), app)
   }
-  const headers = { authorization: `Bearer ${app.token}` }
-  const answer = await fetch(`${client.url}${createExport.path}?kind=devices&format=geojson`, { headers })
-  const { features } = (await answer.json()) as { features: { geometry: { coordinates: number[] } }[] }
-  expect(features.map(({ geometry }) => geometry.coordinates.join(',')).toSorted()).toEqual(
-    Object.values(at).toSorted(),
-  )
+  const { features } = JSON.parse(await exported(app, 'devices', 'geojson'))
+  const places = features.map((feature: { geometry: { coordinates: number[] } }) => feature.geometry.coordinates.join())
+  expect(places.toSorted()).toEqual(Object.values(at).toSorted())
 })
 
 test('GeoJSON is in WGS 84, with the coordinates as they were sent beside it', async () => {
-  const { text, type } = await exported('sites', 'geojson')
-  expect(type).toBe('application/geo+json')
+  const { text, headers } = await client.call('createExport', { kind: 'sites', format: 'geojson' }, application)
+  expect(headers.get('content-type')).toBe('application/geo+json')
   const { features } = JSON.parse(text)
   expect(features.map(({ geometry }: { geometry: unknown }) => geometry)).toEqual([
     null,
     { type: 'Point', coordinates: [expect.closeTo(116.391209, 4), expect.closeTo(39.907319, 4)] },
   ])
   expect(features[1].properties.coordinates).toBe('116.397451,39.908722')
-  const [device] = JSON.parse((await exported('devices', 'geojson')).text).features
+  const [device] = JSON.parse(await exported(application, 'devices', 'geojson')).features
   expect(device.properties.coordinates).toBe(device.properties.deviceBattery.coordinates)
-  expect(JSON.parse((await exported('devices', 'geojson', { tag: 'no such tag' })).text)).toEqual({
+  expect(JSON.parse(await exported(application, 'devices', 'geojson', { tag: 'no such tag' }))).toEqual({
     type: 'FeatureCollection',
     features: [],
   })

@@ -2,9 +2,19 @@ import { expect, test } from 'bun:test'
 import { cancelImport, getImport, getImportResult, type ImportRecord } from '../../src/bulk/contract.ts'
 import { limits } from '../../src/vocabulary/limits.ts'
 import { newPerson, signIn } from '../kit/people.ts'
-import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
+import { newApplication, newSerial, type TestApplication } from '../kit/records.ts'
 import { ended, imported, ndjson, resultOf, send } from './import-support.ts'
-import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess, newBareApplication } from './support.ts'
+import {
+  client,
+  createDeviceOf,
+  deviceRow,
+  expectFaults,
+  expectRefusal,
+  expectSuccess,
+  newBareApplication,
+  siteRow,
+  succeed,
+} from './support.ts'
 
 // Imports (contract §8): which files are accepted, and the outcome of their rows.
 
@@ -12,7 +22,7 @@ const columns = 'deviceNo,deviceName,districtCode,coordinates'
 const rowOf = (deviceNo: string, deviceName = 'Gate') => `${deviceNo},${deviceName},360102,"115.899918,28.676493"`
 const csvOf = (...rows: string[]) => [columns, ...rows].join('\r\n')
 const nameOf = async ({ token }: TestApplication, deviceNo: string) =>
-  expectSuccess(await client.call('getDevice', { deviceNo }, { token })).deviceName
+  (await succeed('getDevice', { deviceNo }, { token })).deviceName
 
 test('a CSV file makes devices, each row by itself, and can be sent twice', async () => {
   const application = await newApplication(client)
@@ -75,7 +85,7 @@ test('cells are RFC 4180’s: quotes, commas, line breaks, any order of columns,
     [6, 0],
   ])
   expect(await nameOf(application, quoted)).toBe('The "east", gate')
-  expect(expectSuccess(await client.call('getDevice', { deviceNo: plain }, application)).tag).toBe('lane=1')
+  expect((await succeed('getDevice', { deviceNo: plain }, application)).tag).toBe('lane=1')
 })
 
 /** The text 东门闸机, 设备 in GB 18030. */
@@ -111,12 +121,12 @@ test('bytes that are not what they are said to be are refused, and nothing is ke
   expectFaults(await send(application, 'devices', csvOf('"a,b')), ['body'])
   expectFaults(await send(application, 'devices', csvOf('a"b,c')), ['body'])
   expectFaults(await send(application, 'devices', ''), ['body'])
-  expect(expectSuccess(await client.call('pageImports', {}, application)).total).toBe(0)
+  expect((await succeed('pageImports', {}, application)).total).toBe(0)
 })
 
 test('blank lines count as lines and are no rows; a file of nothing else is refused', async () => {
   const application = await newApplication(client)
-  const { appId, ...device } = deviceBody(application.appId)
+  const device = deviceRow()
   const row = JSON.stringify(device)
   const lines = await imported(application, 'devices', `\n \r\n${row}\r\n\n\t\n{}\n\r\n${row}`, ndjson)
   expect(lines.lines.map(({ line, outcome }) => [line, outcome])).toEqual([
@@ -181,7 +191,7 @@ test('another media type, another format than it, too large a file and an unknow
 
 test('NDJSON is rows of JSON, each with its own faults', async () => {
   const application = await newApplication(client)
-  const { appId, ...device } = deviceBody(application.appId)
+  const device = deviceRow()
   const rows = [
     JSON.stringify(device),
     '',
@@ -200,7 +210,7 @@ test('NDJSON is rows of JSON, each with its own faults', async () => {
 
 test('sites are told apart by all that they say; billing rules are checked as a single save checks them', async () => {
   const application = await newApplication(client)
-  const { appId, ...site } = siteBody(application.appId)
+  const site = siteRow()
   const rows = [site, site, { ...site, siteName: 'Another' }, { ...site, placeholderBillRuleId: 2 ** 52 }]
   const file = rows.map((row) => JSON.stringify(row)).join('\n')
   const first = await imported(application, 'sites', file, ndjson)
@@ -211,7 +221,7 @@ test('sites are told apart by all that they say; billing rules are checked as a 
     '40002 refused',
   ])
   expect(first.lines[3]?.errors?.map(({ field }) => field)).toEqual(['placeholderBillRuleId'])
-  const { list } = expectSuccess(await client.call('pageSites', {}, application))
+  const { list } = await succeed('pageSites', {}, application)
   expect(list.map(({ id }) => id)).toEqual([first.lines[2]?.id as number, first.lines[0]?.id as number])
   expect(await imported(application, 'sites', file, ndjson)).toMatchObject({ created: 0, existing: 3, refused: 1 })
   const bare = await newBareApplication()
@@ -222,7 +232,7 @@ test('sites are told apart by all that they say; billing rules are checked as a 
 
 test('the inventory takes serials with the names of models, from operators alone, not from developers', async () => {
   const modelName = newSerial('Barrier')
-  expectSuccess(await client.operate('saveDeviceModel', { serialPrefix: newSerial('INV'), modelName }))
+  await succeed('saveDeviceModel', { serialPrefix: newSerial('INV'), modelName })
   const operator = { token: client.operatorKey }
   const [one, two] = [newSerial('INV'), newSerial('INV')]
   const file = `modelName,deviceNo\n${modelName},${one}\n${modelName},${two}\nno such model,${newSerial('INV')}\n${modelName},${one}`
@@ -246,15 +256,13 @@ test('a dry run says what would happen, and writes nothing', async () => {
   })
   expect(told).toMatchObject({ dryRun: true, created: 1, existing: 0, refused: 2 })
   expect(told.lines.map(({ code }) => code)).toEqual([0, 20017, 20013])
-  expect(expectSuccess(await client.call('pageDevices', {}, application)).list.map(({ deviceNo }) => deviceNo)).toEqual(
-    [mine],
-  )
-  const { appId, ...site } = siteBody(application.appId)
+  expect((await succeed('pageDevices', {}, application)).list.map(({ deviceNo }) => deviceNo)).toEqual([mine])
+  const site = siteRow()
   const sites = await imported(application, 'sites', JSON.stringify(site), ndjson, { dryRun: 'true' })
   expect(sites).toMatchObject({ created: 1, refused: 0 })
-  const trail = expectSuccess(await client.operate('pageAudit', { appId, type: 'import.*' }))
+  const trail = await succeed('pageAudit', { appId: application.appId, type: 'import.*' })
   expect(trail.list).toEqual([])
-  expect(expectSuccess(await client.call('pageSites', {}, application)).total).toBe(0)
+  expect((await succeed('pageSites', {}, application)).total).toBe(0)
 })
 
 test('one import of an application at a time; it can be cancelled, once, and the audit trail says by whom', async () => {
@@ -262,20 +270,18 @@ test('one import of an application at a time; it can be cancelled, once, and the
   const long = '[]\n'.repeat(100_000)
   const { id } = expectSuccess(await send(application, 'devices', long, ndjson))
   expectRefusal(await send(application, 'sites', '', ndjson), 'importRunning')
-  const cancelled = expectSuccess(await client.call('cancelImport', { id }, application))
+  const cancelled = await succeed('cancelImport', { id }, application)
   expect(cancelled).toMatchObject({ id, status: 5, rows: 100_000 })
   expect(cancelled.refused).toBeLessThan(100_000)
   expectRefusal(await client.call('cancelImport', { id }, application), 'importRunning')
-  const { list } = expectSuccess(
-    await client.operate('pageAudit', { subject: String(id), type: 'import.created,import.cancelled' }),
-  )
+  const { list } = await succeed('pageAudit', { subject: String(id), type: 'import.created,import.cancelled' })
   expect(list.map(({ type, actor }) => [type, actor])).toEqual([
     ['import.cancelled', `application:${application.appId}`],
     ['import.created', `application:${application.appId}`],
   ])
   // Rows are no longer counted after the response to the cancellation.
   await Bun.sleep(300)
-  expect(expectSuccess(await client.call('getImport', { id }, application)).refused).toBe(cancelled.refused)
+  expect((await succeed('getImport', { id }, application)).refused).toBe(cancelled.refused)
   expect(await imported(application, 'devices', '', ndjson)).toMatchObject({ status: 3, rows: 0 })
 })
 
@@ -290,7 +296,7 @@ test('of an application’s dry runs that have ended only the newest can still b
   }
   // The one that has just been sent made room for itself while it ran.
   const kept = [...ids.slice(0, limits.dryRunsOfOne + 1), real.id]
-  const { list } = expectSuccess(await client.call('pageImports', { pageSize: 100 }, application))
+  const { list } = await succeed('pageImports', { pageSize: 100 }, application)
   expect(list.map(({ id }) => id)).toEqual(kept)
   const gone = { id: ids.at(-1) as number }
   for (const operation of [getImport, getImportResult, cancelImport]) {
@@ -301,7 +307,7 @@ test('of an application’s dry runs that have ended only the newest can still b
 test('an operator imports for a frozen application, which itself may not', async () => {
   const application = await newApplication(client)
   const { appId } = application
-  expectSuccess(await client.operate('freezeApplication', { appId, reason: 'test' }))
+  await succeed('freezeApplication', { appId, reason: 'test' })
   expectRefusal(await send(application, 'devices', csvOf(rowOf(newSerial('FRZ')))), 'applicationFrozen')
   for (const dryRun of ['true', 'false']) {
     const file = csvOf(rowOf(newSerial('FRZ')))
@@ -336,7 +342,7 @@ test('a file that is sent again under its key makes one import, and answers the 
   await ended(first.id)
   const again = await under('once')
   expect([again.headers.get('idempotency-replayed'), expectSuccess(again)]).toEqual(['true', first])
-  const { list } = expectSuccess(await client.call('pageImports', {}, { token: application.token }))
+  const { list } = await succeed('pageImports', {}, application)
   expect(list.map(({ id }) => id)).toEqual([first.id])
 
   // Another file, other parameters, and the same file cut short.

@@ -1,19 +1,8 @@
 import { expect, test } from 'bun:test'
 import { newApplication, newSerial, takeOffline } from '../kit/records.ts'
 import { csvOf, imported, ndjson, outcomesOf, upserted } from './import-support.ts'
-import {
-  detail,
-  events,
-  history,
-  newDevice,
-  newPlaced,
-  newSite,
-  page,
-  place,
-  remove,
-  typesOf,
-} from './placement-support.ts'
-import { client, expectFaults, expectRefusal, expectSuccess } from './support.ts'
+import { detail, history, newPlaced, page, place, remove } from './placement-support.ts'
+import { client, expectFaults, expectRefusal, expectSuccess, feedOf, newDevice, newSite, typesOf } from './support.ts'
 
 // Imports and templates of the kind `placements` (contract §13).
 
@@ -33,11 +22,11 @@ test('rows place devices as save does, with its event, and rows that are so alre
   const placement = expectSuccess(await detail(app, one))
   expect(placement).toMatchObject({ siteId: site, laneType: 1, laneName: 'East' })
   expect(expectSuccess(await detail(app, two))).toMatchObject({ siteId: site, laneType: 2, laneName: null })
-  const [bound, placed, ...others] = await events(app, one)
+  const [bound, placed, ...others] = await feedOf(app, { deviceNo: one })
   expect([bound?.type, others]).toEqual(['device.bound', []])
   expect(placed).toMatchObject({ type: 'device.placed', actor: `application:${app.appId}`, data: placement })
   expect(await imported(app, 'placements', file)).toMatchObject({ created: 0, existing: 2, refused: 0 })
-  expect(await events(app, one)).toHaveLength(2)
+  expect(await feedOf(app, { deviceNo: one })).toHaveLength(2)
 })
 
 test('a row of a device that stands elsewhere moves it', async () => {
@@ -47,7 +36,11 @@ test('a row of a device that stands elsewhere moves it', async () => {
   const told = await imported(app, 'placements', csvOf(columns, `${moved},${to},1,`, `${turned},${from},3,`))
   expect(told).toMatchObject({ created: 2, updated: 0, existing: 0, refused: 0 })
   expect((await history(app, { deviceNo: moved })).map(({ siteId }) => siteId)).toEqual([to, from])
-  expect(typesOf(await events(app, moved)).slice(1)).toEqual(['device.placed', 'device.unplaced', 'device.placed'])
+  expect(typesOf(await feedOf(app, { deviceNo: moved })).slice(1)).toEqual([
+    'device.placed',
+    'device.unplaced',
+    'device.placed',
+  ])
   expect((await history(app, { deviceNo: turned })).map(({ laneType }) => laneType)).toEqual([3])
 })
 
@@ -80,7 +73,7 @@ test('a dry run tells the same outcomes, and places nothing', async () => {
   const dry = await upserted(app, 'placements', file, undefined, { dryRun: 'true' })
   expect(outcomesOf(dry.lines)).toEqual(['created', 'existing', 'existing', 'updated', 20002])
   expect((await page(app)).list.map(({ deviceNo }) => deviceNo)).toEqual([standing])
-  expect(await events(app, standing)).toHaveLength(2)
+  expect(await feedOf(app, { deviceNo: standing })).toHaveLength(2)
   const real = await upserted(app, 'placements', file)
   expect(real.lines).toEqual(dry.lines)
 })

@@ -2,8 +2,19 @@ import { expect, test } from 'bun:test'
 import { parse } from 'csv-parse/sync'
 import { newApplication, newSerial, type TestApplication } from '../kit/records.ts'
 import { csvOf, type File, imported, ndjson, outcomesOf, send } from './import-support.ts'
-import { detail, newDevice, newSite, place } from './placement-support.ts'
-import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess, saveSiteOf } from './support.ts'
+import { detail, place } from './placement-support.ts'
+import {
+  client,
+  createDeviceOf,
+  expectFaults,
+  expectRefusal,
+  expectSuccess,
+  exported,
+  newDevice,
+  newSite,
+  saveSiteOf,
+  succeed,
+} from './support.ts'
 
 // Files as people have them (contract §8): what spreadsheets leave in them, exports that are sent on, and encodings.
 
@@ -11,14 +22,8 @@ const columns = 'deviceNo,deviceName,districtCode,coordinates'
 const place1 = '"115.899918,28.676493"'
 const rowOf = (deviceNo: string, deviceName = 'Gate') => `${deviceNo},${deviceName},360102,${place1}`
 const nameOf = async ({ token }: TestApplication, deviceNo: string) =>
-  expectSuccess(await client.call('getDevice', { deviceNo }, { token })).deviceName
+  (await succeed('getDevice', { deviceNo }, { token })).deviceName
 const modes = ['create', 'upsert']
-
-async function exported({ token, appId }: TestApplication, kind: string, format = 'csv'): Promise<string> {
-  const { status, text } = await client.call('createExport', { appId, kind, format }, { token })
-  expect(status).toBe(200)
-  return text
-}
 
 /** Texts that exports defuse, or that begin as if they were. */
 const defused = ['=East', '+1', '@gate', '-SUM(A1)', '＝全角', "'=x", "''@x", '\u3000=1', ' -x', "'plain", '-5']
@@ -26,10 +31,10 @@ const defused = ['=East', '+1', '@gate', '-SUM(A1)', '＝全角', "'=x", "''@x",
 test.each(modes)('an export of sites loses its quotes again, mode %s, and sent back it is there', async (mode) => {
   const [from, to] = [await newApplication(client), await newApplication(client)]
   for (const siteName of defused) expectSuccess(await saveSiteOf(from, { siteName, contactsPhone: '+86 13900000000' }))
-  const file = await exported(from, 'sites')
+  const file = await exported(from, 'sites', 'csv')
   const back = await imported(from, 'sites', file, undefined, { mode })
   expect(back).toMatchObject({ existing: defused.length, created: 0, updated: 0, refused: 0 })
-  expect(expectSuccess(await client.call('pageSites', {}, from)).total).toBe(defused.length)
+  expect((await succeed('pageSites', {}, from)).total).toBe(defused.length)
   // Into another application it goes without the ids and the application of the first.
   const [head = [], ...rows]: string[][] = parse(file, { bom: true })
   const places = ['id', 'appId'].map((name) => head.indexOf(name))
@@ -40,7 +45,7 @@ test.each(modes)('an export of sites loses its quotes again, mode %s, and sent b
     const told = await imported(to, 'sites', moved, undefined, { mode, dryRun })
     expect(told).toMatchObject({ created: defused.length, refused: 0 })
   }
-  const { list } = expectSuccess(await client.call('pageSites', { pageSize: '100' }, to))
+  const { list } = await succeed('pageSites', { pageSize: '100' }, to)
   expect(list.map(({ siteName }) => siteName).toSorted()).toEqual(defused.toSorted())
   expect(new Set(list.map(({ contactsPhone }) => contactsPhone))).toEqual(new Set(['+86 13900000000']))
 })
@@ -55,7 +60,7 @@ test.each(modes)('an export of devices and placements loses its quotes again, mo
     expectSuccess(await place(app, serials.at(-1) as string, site, { laneName: text.slice(0, 16) }))
   }
   for (const kind of ['devices', 'placements']) {
-    const told = await imported(app, kind, await exported(app, kind), undefined, { mode })
+    const told = await imported(app, kind, await exported(app, kind, 'csv'), undefined, { mode })
     expect([told.existing, told.created, told.updated, told.refused]).toEqual([defused.length, 0, 0, 0])
   }
   const [deviceNo = ''] = serials
@@ -89,7 +94,7 @@ test.each(modes)('a row of another application is refused, mode %s, in each form
       }
     }
   }
-  expect(expectSuccess(await client.call('getSite', { id }, { token: app.token }))).toEqual(mine)
+  expect(await succeed('getSite', { id }, app)).toEqual(mine)
   expect(await nameOf(app, deviceNo)).not.toBe('Taken')
   expectRefusal(await detail(app, deviceNo), 'placementNotFound')
 })
@@ -193,12 +198,12 @@ test('a time of day may lack the zero of its hour in CSV, and nothing else', asy
   expect((await imported(app, 'sites', file, undefined, { dryRun: 'true' })).created).toBe(1)
   const { lines } = await imported(app, 'sites', file)
   const id = lines[0]?.id as number
-  const site = expectSuccess(await client.call('getSite', { id }, { token: app.token }))
+  const site = await succeed('getSite', { id }, app)
   expect([site.businessStartTime, site.businessClosingTime]).toEqual(['08:00:00', '09:30:05'])
   expect(await imported(app, 'sites', csvOf(siteColumns, siteCells('08:00:00', '9:30:05')))).toMatchObject({
     existing: 1,
   })
-  const sent = (await exported(app, 'sites')).replace('08:00:00', '8:00:00')
+  const sent = (await exported(app, 'sites', 'csv')).replace('08:00:00', '8:00:00')
   expect(await imported(app, 'sites', sent, undefined, { mode: 'upsert' })).toMatchObject({ existing: 1, refused: 0 })
   const bad = ['8:00', '8:0:0', '8:60:00', '24:00:00', '8:00:00 AM', '8：00：00'].map((from) =>
     siteCells(from, '22:00:00'),

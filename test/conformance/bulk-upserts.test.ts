@@ -3,7 +3,16 @@ import type { DeviceRecord } from '../../src/devices/contract.ts'
 import type { SiteRecord } from '../../src/sites/contract.ts'
 import { newApplication, newSerial, type TestApplication, takeOffline } from '../kit/records.ts'
 import { csvOf, ndjson, outcomesOf, resultOf, send, upserted } from './import-support.ts'
-import { client, createDeviceOf, expectFaults, expectSuccess, newRule, saveSiteOf } from './support.ts'
+import {
+  client,
+  createDeviceOf,
+  expectFaults,
+  expectSuccess,
+  exported,
+  newRule,
+  saveSiteOf,
+  succeed,
+} from './support.ts'
 
 // Imports with mode=upsert, and exports that are edited and sent back (contract §8).
 
@@ -12,17 +21,11 @@ const sendUpsert = (app: TestApplication, kind: string, file: string, type?: str
 const place = '"115.899918,28.676493"'
 
 const deviceOf = async ({ token }: TestApplication, deviceNo: string): Promise<DeviceRecord> =>
-  expectSuccess(await client.call('getDevice', { deviceNo }, { token }))
+  await succeed('getDevice', { deviceNo }, { token })
 const siteOf = async ({ token }: TestApplication, id: number): Promise<SiteRecord> =>
-  expectSuccess(await client.call('getSite', { id }, { token }))
+  await succeed('getSite', { id }, { token })
 const typesOf = async ({ token }: TestApplication, query: object): Promise<string[]> =>
-  expectSuccess(await client.call('pageEvents', { ...query, pageSize: '100' }, { token })).list.map(({ type }) => type)
-
-async function exported({ token, appId }: TestApplication, kind: string, format: string): Promise<string> {
-  const { status, text } = await client.call('createExport', { appId, kind, format }, { token })
-  expect(status).toBe(200)
-  return text
-}
+  (await succeed('pageEvents', { ...query, pageSize: '100' }, { token })).list.map(({ type }) => type)
 
 test('a device that is there with other content is updated, one with the same exists, and others are created', async () => {
   const app = await newApplication(client)
@@ -50,7 +53,7 @@ test('an event of an upsert is that of a single update, with who sent the file',
   const { deviceNo } = expectSuccess(await createDeviceOf(app))
   await upserted(app, 'devices', csvOf('deviceNo,tag', `${deviceNo},new`))
   const query = { deviceNo, type: 'device.updated' }
-  const { list } = expectSuccess(await client.call('pageEvents', query, app))
+  const { list } = await succeed('pageEvents', query, app)
   expect(list).toHaveLength(1)
   expect(list[0]).toMatchObject({ actor: `application:${app.appId}`, data: await deviceOf(app, deviceNo) })
 })
@@ -236,7 +239,7 @@ test.each(['csv', 'ndjson'])(
     }
     const type = format === 'csv' ? 'text/csv' : ndjson
     const file = await exported(app, 'devices', format)
-    const before = expectSuccess(await client.call('pageDevices', { pageSize: '100' }, app)).list
+    const before = (await succeed('pageDevices', { pageSize: '100' }, app)).list
     const told = await upserted(app, 'devices', file, type)
     expect(told).toMatchObject({ rows: hostile.length, existing: hostile.length, updated: 0, created: 0, refused: 0 })
     expect(told.ignoredColumns.toSorted()).toEqual(
@@ -246,11 +249,11 @@ test.each(['csv', 'ndjson'])(
         ...['batteryStatus', 'batteryEnergy', 'createTime', 'lastReportTime'],
       ].toSorted(),
     )
-    expect(expectSuccess(await client.call('pageDevices', { pageSize: '100' }, app)).list).toEqual(before)
+    expect((await succeed('pageDevices', { pageSize: '100' }, app)).list).toEqual(before)
     const edited = file.replaceAll('trail ', 'edited').replaceAll('360102', '360103')
     const second = await upserted(app, 'devices', edited, type)
     expect(second).toMatchObject({ updated: hostile.length, refused: 0 })
-    const after = expectSuccess(await client.call('pageDevices', { pageSize: '100' }, app)).list
+    const after = (await succeed('pageDevices', { pageSize: '100' }, app)).list
     expect(after.map(({ deviceName }) => deviceName)).toEqual(
       before.map(({ deviceName }) => deviceName.replace('trail ', 'edited')),
     )
@@ -267,11 +270,11 @@ test.each(['csv', 'ndjson'])('an export of sites in %s is sent back, and says wh
   expectSuccess(await saveSiteOf(app, { siteName: 'bare', detailAddress: null }))
   const file = await exported(app, 'sites', format)
   const type = format === 'csv' ? 'text/csv' : ndjson
-  const before = expectSuccess(await client.call('pageSites', { pageSize: '100' }, app)).list
+  const before = (await succeed('pageSites', { pageSize: '100' }, app)).list
   const told = await upserted(app, 'sites', file, type)
   expect(told).toMatchObject({ rows: hostile.length + 1, existing: hostile.length + 1, updated: 0, created: 0 })
   expect(told.ignoredColumns.toSorted()).toEqual(['appId', 'createTime', 'latitude', 'longitude'])
-  expect(expectSuccess(await client.call('pageSites', { pageSize: '100' }, app)).list).toEqual(before)
+  expect((await succeed('pageSites', { pageSize: '100' }, app)).list).toEqual(before)
   const second = await upserted(app, 'sites', file.replace('bare', 'renamed'), type)
   expect(second).toMatchObject({ updated: 1, existing: hostile.length, created: 0 })
 })
@@ -286,7 +289,7 @@ test.each(['csv', 'ndjson'])(
     const told = await upserted(to, 'sites', file, type, { mode: 'create' })
     expect(told).toMatchObject({ mode: 'create', created: 1, updated: 0 })
     expect(told.ignoredColumns.toSorted()).toEqual(['appId', 'createTime', 'id', 'latitude', 'longitude'])
-    const [made] = expectSuccess(await client.call('pageSites', {}, to)).list
+    const [made] = (await succeed('pageSites', {}, to)).list
     expect(made).toMatchObject({ siteName: 'Moved', appId: to.appId })
   },
 )
@@ -306,13 +309,13 @@ test('without mode a device with other content is refused as ever, and a quote b
 test('an upsert of the inventory counts entries with another model as updated', async () => {
   const [one, two] = [newSerial('M'), newSerial('M')]
   for (const serialPrefix of [one, two]) {
-    expectSuccess(await client.operate('saveDeviceModel', { serialPrefix, modelName: serialPrefix }))
+    await succeed('saveDeviceModel', { serialPrefix, modelName: serialPrefix })
   }
   const [known, fresh] = [newSerial('I'), newSerial('I')]
-  expectSuccess(await client.operate('importDeviceInventory', { entries: [{ deviceNo: known, modelName: one }] }))
+  await succeed('importDeviceInventory', { entries: [{ deviceNo: known, modelName: one }] })
   const file = csvOf('deviceNo,modelName', `${known},${two}`, `${fresh},${two}`, `${fresh},${two}`)
   const told = await upserted({ token: client.operatorKey }, 'inventory', file)
   expect(told).toMatchObject({ updated: 1, created: 1, existing: 1 })
-  const { list } = expectSuccess(await client.operate('pageDeviceInventory', { deviceNo: known }))
+  const { list } = await succeed('pageDeviceInventory', { deviceNo: known })
   expect(list[0]).toMatchObject({ modelName: two })
 })

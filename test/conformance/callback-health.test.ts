@@ -1,11 +1,10 @@
 import { expect, test } from 'bun:test'
 import { newApplication, type TestApplication } from '../kit/records.ts'
-import { client, createDeviceOf, expectSuccess, newBareApplication } from './support.ts'
+import { client, createDeviceOf, expectSuccess, newBareApplication, succeed } from './support.ts'
 
 // Health with a receiver that answers is in test/faults/callbacks.test.ts. Here no server receives.
 
-const healthOf = async ({ appId, token }: TestApplication) =>
-  expectSuccess(await client.call('getCallbackHealth', { appId }, { token }))
+const healthOf = async ({ appId, token }: TestApplication) => await succeed('getCallbackHealth', { appId }, { token })
 
 const nothing = {
   heldUntil: null,

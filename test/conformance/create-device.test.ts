@@ -118,14 +118,6 @@ test('createDevice asks for no third-party configuration', async () => {
   expectSuccess(await createDeviceOf(await newBareApplication()))
 })
 
-test('createDevice refuses a serial that is bound to this application already', async () => {
-  const application = await newApplication(client)
-  const deviceNo = newSerial()
-  expectSuccess(await createDeviceOf(application, { deviceNo }))
-  expectRefusal(await createDeviceOf(application, { deviceNo }), 'deviceAlreadyYours')
-  expectRefusal(await createDeviceOf(application, { deviceNo, deviceName: 'another' }), 'deviceAlreadyYours')
-})
-
 test('createDevice refuses a serial that is bound to another application and tells nothing of it', async () => {
   const owner = await newApplication(client, { appName: 'Secret owner' })
   const other = await newApplication(client)

@@ -12,6 +12,7 @@ import {
   newRule,
   post,
   saveSiteOf,
+  succeed,
 } from './support.ts'
 
 const requiredFields = [
@@ -42,7 +43,7 @@ test('create site is POST /api/charging/v1/siteManageThird/save and answers what
 test('saveSite gives no defaults: every optional field that is not given is null, and present', async () => {
   const { appId, token } = await newApplication(client)
   const sent = siteBody(appId)
-  const { id, createTime, ...rest } = expectSuccess(await client.call('saveSite', sent, { token }))
+  const { id, createTime, ...rest } = await succeed('saveSite', sent, { token })
   const nulls = {
     ...{ sitePictureUrl: null, fastChargeBillRuleId: null, rushingBillRuleId: null, placeholderBillRuleId: null },
     ...{ ipcIds: null, detailAddress: null, coordinates: null, longitude: null, latitude: null },
@@ -67,7 +68,7 @@ test('saveSite is refused before the third-party configuration was made, and not
   const application = await newBareApplication()
   expectRefusal(await saveSiteOf(application), 'thirdPartyConfigMissing')
   const { appId, token } = application
-  expectSuccess(await client.call('saveThirdPartyConfig', { appId, operatorName: 'Operator' }, { token }))
+  await succeed('saveThirdPartyConfig', { appId, operatorName: 'Operator' }, { token })
   expectSuccess(await saveSiteOf(application))
 })
 
@@ -130,5 +131,5 @@ test('saveSite that is refused for one rule makes no site, and the same applicat
     ['fastChargeBillRuleId'],
     'billingRuleNotFound',
   )
-  expectSuccess(await client.call('saveSite', siteBody(appId), { token, headers }))
+  await succeed('saveSite', siteBody(appId), { token, headers })
 })

@@ -10,6 +10,8 @@ import {
   expectSuccess,
   newBareApplication,
   newIdleApplication,
+  succeed,
+  walk,
 } from './support.ts'
 
 // Tests with a receiver of callbacks are in test/faults/callback*.test.ts, because by default the service sends no
@@ -66,7 +68,7 @@ const unheard = await newUnheard()
 describe('pageDeliveries', () => {
   test('answers the documented record, newest event first', async () => {
     const list = await listOf(unheard)
-    const { list: events } = expectSuccess(await client.call('pageEvents', {}, { token: unheard.token }))
+    const { list: events } = await succeed('pageEvents', {}, unheard)
     expect(list.map(({ eventId }) => eventId)).toEqual(events.map(({ id }) => id).toReversed())
     expect(list.map(({ type }) => type)).toEqual(['device.bound', 'device.bound', 'thirdPartyConfig.saved'])
     for (const record of list) {
@@ -96,7 +98,7 @@ describe('pageDeliveries', () => {
     expect((await listOf(unheard, { eventId: newest?.eventId })).map(({ id }) => id)).toEqual([Number(newest?.id)])
     expect(await count({ eventId: 0 })).toBe(0)
     // A delivery's time is that of its event, not that of an attempt.
-    const { list: events } = expectSuccess(await client.call('pageEvents', { order: 'desc' }, { token: unheard.token }))
+    const { list: events } = await succeed('pageEvents', { order: 'desc' }, unheard)
     expect(newest?.time).toBe(String(events[0]?.time))
     expect(await count({ timeFrom: newest?.time, timeTo: newest?.time })).toBeGreaterThan(0)
     expect(await count({ timeTo: newest?.time })).toBe(3)
@@ -110,7 +112,7 @@ test('getDelivery answers one delivery as its page does', async () => {
   const [newest] = await listOf(unheard)
   const id = Number(newest?.id)
   const { token } = unheard
-  const { nextAttemptTime: _, ...record } = expectSuccess(await client.call('getDelivery', { id }, { token }))
+  const { nextAttemptTime: _, ...record } = await succeed('getDelivery', { id }, { token })
   expect(newest).toMatchObject({
     id,
     appId: record.appId,
@@ -119,9 +121,9 @@ test('getDelivery answers one delivery as its page does', async () => {
     time: record.time,
   })
   expect(Object.keys(record)).toEqual(Object.keys(newest ?? {}).filter((member) => member !== 'nextAttemptTime'))
-  expect(expectSuccess(await client.operate('getDelivery', { appId: unheard.appId, id })).id).toBe(id)
+  expect((await succeed('getDelivery', { appId: unheard.appId, id })).id).toBe(id)
   const other = await newApplication(client)
-  expectRefusal(await client.call('getDelivery', { id }, { token: other.token }), 'deliveryNotFound')
+  expectRefusal(await client.call('getDelivery', { id }, other), 'deliveryNotFound')
   expectRefusal(await client.call('getDelivery', { id: 0 }, { token }), 'deliveryNotFound')
   expectFaults(await client.operate('getDelivery', { id }), ['appId'])
 })
@@ -131,22 +133,14 @@ test('pageDeliveries is of all applications for who names none: a developer’s 
   const developer = await signIn(client, await newPerson(client, 'developer', [unheard.appId, other.appId]))
   const whose = [unheard, other].sort((one, two) => (one.appId < two.appId ? -1 : 1))
   const expected = (await Promise.all(whose.map((application) => listOf(application)))).flat().map(({ id }) => id)
-  const ask = async (query: Record<string, unknown>) =>
-    expectSuccess(await client.call('pageDeliveries', query, { headers: developer }))
+  const ask = async (query: Record<string, unknown>) => await succeed('pageDeliveries', query, { headers: developer })
   const page = await ask({})
   expect(page).toMatchObject({ total: 6, waitingEvents: null, waitingSince: null, heldUntil: null, callbacks: 'on' })
   expect(page.list.map(({ id }) => id)).toEqual(expected)
-  const walked: number[] = []
-  for (let cursor: string | null = ''; cursor !== null; ) {
-    const step: Awaited<ReturnType<typeof ask>> = await ask({ ...always, status: 1, pageSize: 2, cursor })
-    walked.push(...step.list.map(({ id }) => id))
-    cursor = step.nextCursor
-  }
-  expect(walked).toEqual(expected)
+  const walked = await walk((next) => ask({ ...always, status: 1, pageSize: 2, ...next }))
+  expect(walked.map(({ id }) => id)).toEqual(expected)
   const [newest] = page.list
-  const { list } = expectSuccess(
-    await client.operate('pageDeliveries', { eventId: newest?.eventId, timeFrom: newest?.time }),
-  )
+  const { list } = await succeed('pageDeliveries', { eventId: newest?.eventId, timeFrom: newest?.time })
   expect(list.map(({ id, appId }) => [id, appId])).toContainEqual([Number(newest?.id), String(newest?.appId)])
 })
 
@@ -179,7 +173,7 @@ describe('replayDeliveries', () => {
     const application = await newUnheard()
     const { appId, token } = application
     const members = { callbackUrl: 'https://nowhere.example.com/callback', callbackEvents: ['device.bound'] }
-    expectSuccess(await client.call('saveThirdPartyConfig', { appId, operatorName: 'x', ...members }, { token }))
+    await succeed('saveThirdPartyConfig', { appId, operatorName: 'x', ...members }, { token })
     expect(expectSuccess(await replay(application, always))).toEqual({ replayed: 2 })
   })
 
@@ -221,13 +215,13 @@ describe('testDelivery', () => {
 
   test('is answered with its delivery also when nobody listens', async () => {
     const application = await newUnheard()
-    const record = expectSuccess(await client.call('testDelivery', {}, { token: application.token }))
+    const record = await succeed('testDelivery', {}, application)
     expect(Object.keys(record).sort()).toEqual(recordMembers)
     expect(record).toMatchObject({ type: 'test', eventId: null, status: 3, attempts: 1, nextAttemptTime: null })
     expect(record.error).not.toBeNull()
     expect(record.attemptLog).toHaveLength(1)
     expect(await listOf(application, { type: 'test' })).toEqual([record])
-    const second = await client.call('testDelivery', {}, { token: application.token })
+    const second = await client.call('testDelivery', {}, application)
     expectRefusal(second, 'tooManyRequests')
     expect(second.headers.get('retry-after')).toMatch(/^[123]$/)
   })

@@ -10,11 +10,6 @@ function update({ token }: TestApplication, body: Record<string, unknown>, heade
   return client.call('updateDevice', body, { token, headers })
 }
 
-async function eventTypes({ token }: TestApplication, deviceNo: string): Promise<string[]> {
-  const page = expectSuccess(await client.call('pageEvents', { deviceNo, pageSize: '100' }, { token }))
-  return page.list.map(({ type }) => type)
-}
-
 const owner = await newApplication(client)
 
 describe('updateDevice', () => {
@@ -34,14 +29,5 @@ describe('updateDevice', () => {
       const body = { deviceNo, deviceName: nothing, districtCode: nothing, coordinates: nothing, tag: 'x'.repeat(513) }
       expectFaults(await update(owner, body), ['deviceName', 'districtCode', 'coordinates', 'tag'])
     }
-  })
-
-  test('writes one event for a change, and none where nothing changes', async () => {
-    const { deviceNo, deviceName } = await newDevice(owner)
-    expectSuccess(await update(owner, { deviceNo, deviceName }))
-    expectSuccess(await update(owner, { deviceNo }))
-    expect(await eventTypes(owner, deviceNo)).toEqual(['device.bound'])
-    expectSuccess(await update(owner, { deviceNo, tag: 'new' }))
-    expect(await eventTypes(owner, deviceNo)).toEqual(['device.bound', 'device.updated'])
   })
 })

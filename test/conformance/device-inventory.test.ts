@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { newApplication, newSerial } from '../kit/records.ts'
-import { client, createDeviceOf, expectFaults, expectNow, expectSuccess } from './support.ts'
+import { client, createDeviceOf, expectFaults, expectNow, expectSuccess, succeed } from './support.ts'
 import { neverText, notGiven } from './texts.ts'
 
 const unique = crypto.randomUUID()
@@ -19,7 +19,7 @@ const gate = {
 const imported = new Set<string>()
 
 beforeAll(async () => {
-  for (const model of [barrier, gate]) expectSuccess(await client.operate('saveDeviceModel', model))
+  for (const model of [barrier, gate]) await succeed('saveDeviceModel', model)
 })
 
 afterAll(async () => {
@@ -33,7 +33,7 @@ function importEntries(...entries: { deviceNo: string; modelName: string }[]) {
 }
 
 async function entriesFrom(deviceNo: string) {
-  return expectSuccess(await client.operate('pageDeviceInventory', { deviceNo, pageSize: 100 })).list
+  return (await succeed('pageDeviceInventory', { deviceNo, pageSize: 100 })).list
 }
 
 test('importDeviceInventory adds entries of exactly their members, and the page shows them', async () => {
@@ -130,7 +130,7 @@ test('an entry that is imported, changed or deleted decides for the next device 
   expect(expectSuccess(await createDeviceOf(one, { deviceNo: first })).modelName).toBe(barrier.modelName)
   expectSuccess(await importEntries(...both(gate.modelName)))
   expect(expectSuccess(await createDeviceOf(two, { deviceNo: second })).modelName).toBe(gate.modelName)
-  expectSuccess(await client.operate('deleteDeviceInventory', { deviceNo: third }))
+  await succeed('deleteDeviceInventory', { deviceNo: third })
   expect(expectSuccess(await createDeviceOf(two, { deviceNo: third })).modelName).toBeNull()
 })
 
@@ -153,7 +153,7 @@ test('pageDeviceInventory finds entries by parts of their serial and of their mo
   ]
   expectSuccess(await importEntries(...entries))
   const found = async (filter: Record<string, string>) =>
-    expectSuccess(await client.operate('pageDeviceInventory', filter)).list.map((entry) => entry.deviceNo)
+    (await succeed('pageDeviceInventory', filter)).list.map((entry) => entry.deviceNo)
   expect(await found({ deviceNo: base })).toEqual([`${base}B`, `${base}a`, `${base}b`])
   expect(await found({ deviceNo: base, modelName: `gate ${unique}` })).toEqual([`${base}a`])
   expect(await found({ deviceNo: base.slice(1).toLowerCase() })).toEqual([`${base}B`, `${base}a`, `${base}b`])
@@ -165,6 +165,6 @@ test('deleteDeviceInventory answers the entry and takes it away', async () => {
   const deviceNo = newSerial()
   expectSuccess(await importEntries({ deviceNo, modelName: barrier.modelName }))
   const [entry] = await entriesFrom(deviceNo)
-  expect(expectSuccess(await client.operate('deleteDeviceInventory', { deviceNo }))).toEqual(entry as object as never)
+  expect(await succeed('deleteDeviceInventory', { deviceNo })).toEqual(entry as object as never)
   expect(await entriesFrom(deviceNo)).toEqual([])
 })

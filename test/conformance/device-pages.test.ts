@@ -13,7 +13,7 @@ import {
 } from '../device-filters.ts'
 import { newApplication, newSerial, type TestApplication } from '../kit/records.ts'
 import { atScale, randomNumbers, seed } from '../kit/scale.ts'
-import { client, createDeviceOf, expectFaults, expectSuccess } from './support.ts'
+import { client, createDeviceOf, expectFaults, expectSuccess, succeed } from './support.ts'
 
 const random = randomNumbers(seed)
 const choose = <Value>(from: readonly Value[]) => from[Math.floor(random() * from.length)] as Value
@@ -35,7 +35,7 @@ async function lastReportsOf(devices: readonly DeviceRecord[]): Promise<LastRepo
   const reports = new Map<string, string>()
   for (let from = 0; from < devices.length; from += 100) {
     const portion = devices.slice(from, from + 100).map(({ deviceNo }) => deviceNo)
-    const states = expectSuccess(await client.operate('getDeviceState', { deviceNos: portion.join(',') }))
+    const states = await succeed('getDeviceState', { deviceNos: portion.join(',') })
     for (const { deviceNo, lastReportTime } of (states as { list: DeviceState[] }).list) {
       if (lastReportTime !== null) reports.set(deviceNo, lastReportTime)
     }
@@ -45,7 +45,7 @@ async function lastReportsOf(devices: readonly DeviceRecord[]): Promise<LastRepo
 
 async function createMotley(application: TestApplication, count: number, prefix: string): Promise<string[]> {
   const rows = Array.from({ length: count }, () => motleyDevice(random, newSerial(prefix)))
-  const { results } = expectSuccess(await client.call('createDevices', { devices: rows }, { token: application.token }))
+  const { results } = await succeed('createDevices', { devices: rows }, application)
   expect(results.map(({ code }) => code)).toEqual(rows.map(() => 0))
   return rows.map(({ deviceNo }) => String(deviceNo))
 }
@@ -56,20 +56,20 @@ beforeAll(async () => {
   const models = prefixes
     .slice(0, 2)
     .map((serialPrefix, index) => ({ serialPrefix, modelName: `model ${index} of it` }))
-  for (const model of models) expectSuccess(await client.operate('saveDeviceModel', model))
+  for (const model of models) await succeed('saveDeviceModel', model)
   for (const prefix of prefixes) {
     // The prefixes are created in different seconds, so that a filter by time can separate them.
     if (serials.length > 0) await Bun.sleep(1000)
     serials.push(...(await createMotley(owner, 50, prefix)))
   }
-  for (const { serialPrefix } of models) expectSuccess(await client.operate('deleteDeviceModel', { serialPrefix }))
+  for (const { serialPrefix } of models) await succeed('deleteDeviceModel', { serialPrefix })
   await createMotley(stranger, 50, 'S')
   await Promise.all(
     serials
       .filter(() => random() < 0.6)
       .map(async (deviceNo) => {
         const state = { status: choose([1, 2]), onlineStatus: choose([1, 2]), runStatus: choose([0, 1, 2]) }
-        expectSuccess(await client.call('reportDeviceState', { deviceNo, ...state }, { token: owner.token }))
+        await succeed('reportDeviceState', { deviceNo, ...state }, owner)
       }),
   )
   devices = await walk(ask, {}, 100)
@@ -135,7 +135,7 @@ test('pageDevices skips nothing that is there throughout, while others create an
   const others = (async () => {
     while (isWalking) {
       const deviceNo = passing.pop() ?? newSerial('N')
-      if (deviceNo.startsWith('P')) expectSuccess(await client.call('unbindDevice', { deviceNo }, { token }))
+      if (deviceNo.startsWith('P')) await succeed('unbindDevice', { deviceNo }, { token })
       else expectSuccess(await createDeviceOf(application, { deviceNo }))
     }
   })()
@@ -184,7 +184,7 @@ test('pageDevices answers an operator who names no application all of them, by a
     const [reported, ...others] = await createMotley(application, 15, prefix)
     for (const deviceNo of [reported, ...others.slice(8)]) {
       const report = { deviceNo, reportTime: `2026-0${1 + Math.floor(random() * 9)}-01T00:00:00Z` }
-      expectSuccess(await client.call('reportDeviceState', report, { token: application.token }))
+      await succeed('reportDeviceState', report, application)
     }
   }
   const askAll = (query: Filter) => client.operate('pageDevices', { ...query, deviceNo: prefix })
@@ -207,6 +207,6 @@ test('pageDevices answers an operator who names no application all of them, by a
 test('pageDevices answers an operator as it answers the application', async () => {
   for (const filter of [{}, { deviceName: 'gate', pageSize: 5 }]) {
     const own = expectSuccess(await ask(filter))
-    expect(expectSuccess(await client.operate('pageDevices', { ...filter, appId: owner.appId }))).toEqual(own)
+    expect(await succeed('pageDevices', { ...filter, appId: owner.appId })).toEqual(own)
   }
 })

@@ -10,7 +10,8 @@ import { getOpenApi } from '../../src/service/contract.ts'
 import { getSite, saveSite } from '../../src/sites/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
 import { deviceBody, newApplication, newSerial, siteBody } from '../kit/records.ts'
-import { bearer, client, expectFaults, expectRefusal, expectSuccess, onePeriod, RawConnection } from './support.ts'
+import { RawConnection } from './raw-connection.ts'
+import { bearer, client, expectFaults, expectRefusal, expectSuccess, onePeriod } from './support.ts'
 
 const application = await newApplication(client)
 const { appId, token } = application

@@ -1,97 +1,36 @@
 import { expect, test } from 'bun:test'
 import type { Answer, Faults } from '../kit/client.ts'
-import { deviceBody, newApplication, newSerial, siteBody, type TestApplication, takeOffline } from '../kit/records.ts'
+import { deviceBody, newApplication, siteBody } from '../kit/records.ts'
 import type { RefusalName } from './refusals.ts'
-import { client, createDeviceOf, expectFaults, expectRefusal, newBareApplication, newRule } from './support.ts'
+import { client, createDeviceOf, expectFaults, expectRefusal } from './support.ts'
 
-type Provoke = (headers: Record<string, string>) => Promise<Answer<unknown>>
-
-/** For each refusal that a caller can cause, a request that causes it. */
-const provocations: Record<string, Provoke> = {
+/** Requests that are refused: for members, for a reason alone, and by OAuth's operation. */
+const provocations: Partial<Record<RefusalName, (headers: Record<string, string>) => Promise<Answer<unknown>>>> = {
   invalidRequest: async (headers) => {
     const { token } = await newApplication(client)
     return client.call('createDevice', {}, { token, headers })
-  },
-  tokenInvalid: (headers) => client.call('createDevice', deviceBody('x'), { headers }),
-  notPermitted: async (headers) => {
-    const { token } = await newApplication(client)
-    return client.call('createDevice', deviceBody('another'), { token, headers })
-  },
-  applicationNotFound: (headers) => client.operate('getApplication', { appId: 'no-such-application' }, { headers }),
-  applicationFrozen: async (headers) => {
-    const { appId, appSecret } = await frozenApplication()
-    return client.call(
-      'issueToken',
-      { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret },
-      { headers },
-    )
-  },
-  applicationOffline: async (headers) => {
-    const { appId, token } = await newApplication(client)
-    await takeOffline(client, appId)
-    return client.call('createDevice', deviceBody(appId), { token, headers })
-  },
-  idempotencyKeyReused: async (headers) => {
-    const { appId, token } = await newApplication(client)
-    const withKey = { token, headers: { ...headers, 'idempotency-key': 'k' } }
-    await client.call('createDevice', deviceBody(appId), withKey)
-    return client.call('createDevice', deviceBody(appId), withKey)
-  },
-  clientInvalid: (headers) =>
-    client.call('issueToken', { grant_type: 'client_credentials', client_id: 'x', client_secret: 'y' }, { headers }),
-  deviceBoundElsewhere: async (headers) => {
-    const [owner, other] = await Promise.all([newApplication(client), newApplication(client)])
-    const deviceNo = newSerial()
-    await createDeviceOf(owner, { deviceNo })
-    return client.call('createDevice', deviceBody(other.appId, { deviceNo }), { token: other.token, headers })
-  },
-  deviceAlreadyYours: async (headers) => {
-    const application = await newApplication(client)
-    const { appId, token } = application
-    const deviceNo = newSerial()
-    await createDeviceOf(application, { deviceNo })
-    return client.call('createDevice', deviceBody(appId, { deviceNo }), { token, headers })
-  },
-  thirdPartyConfigMissing: async (headers) => {
-    const { appId, token } = await newBareApplication()
-    return client.call('saveSite', siteBody(appId), { token, headers })
   },
   billingRuleNotFound: async (headers) => {
     const { appId, token } = await newApplication(client)
     return client.call('saveSite', siteBody(appId, { rushingBillRuleId: 0 }), { token, headers })
   },
-  billingRuleWrongType: async (headers) => {
-    const application = await newApplication(client)
-    const { appId, token } = application
-    const body = siteBody(appId, { rushingBillRuleId: await newRule(application, 1) })
-    return client.call('saveSite', body, { token, headers })
-  },
+  applicationNotFound: (headers) => client.operate('getApplication', { appId: 'no-such-application' }, { headers }),
+  clientInvalid: (headers) =>
+    client.call('issueToken', { grant_type: 'client_credentials', client_id: 'x', client_secret: 'y' }, { headers }),
 }
-
-async function frozenApplication(): Promise<TestApplication> {
-  const application = await newApplication(client)
-  await client.operate('freezeApplication', { appId: application.appId, reason: 'test' })
-  return application
-}
-
-const withFields = ['invalidRequest', 'billingRuleNotFound', 'billingRuleWrongType']
-const oauth = ['applicationFrozen', 'clientInvalid']
 
 test.each(Object.entries(provocations))(
   '%s has its status, code and data, in English, and in Chinese when Accept-Language prefers it',
   async (refusal, provoke) => {
-    const [plain, english, chinese] = await Promise.all([
-      provoke({}),
-      provoke({ 'accept-language': 'en-GB' }),
-      provoke({ 'accept-language': 'zh-CN' }),
-    ])
-    const options = oauth.includes(refusal) ? { beside: ['error', 'error_description'] } : {}
-    for (const answer of [plain, english, chinese]) expectRefusal(answer, refusal as RefusalName, options)
-    if (withFields.includes(refusal)) expect((plain.data as Faults).errors.length).toBeGreaterThan(0)
-    else expect(plain.data).toBeNull()
-    expect(plain.msg).toMatch(/^[\x20-\x7e]+$/)
-    expect(english.msg).toBe(plain.msg)
-    expect(chinese.msg).toMatch(/\p{Script=Han}/u)
+    const answers = await Promise.all([{}, { 'accept-language': 'en-GB' }, { 'accept-language': 'zh-CN' }].map(provoke))
+    const options = refusal === 'clientInvalid' ? { beside: ['error', 'error_description'] } : {}
+    for (const answer of answers) {
+      expectRefusal(answer, refusal as RefusalName, options)
+      expect(answer.data !== null).toBe(['invalidRequest', 'billingRuleNotFound'].includes(refusal))
+    }
+    const [plain, english, chinese] = answers.map(({ msg }) => msg)
+    expect([plain, english]).toEqual([expect.stringMatching(/^[\x20-\x7e]+$/), plain])
+    expect(chinese).toMatch(/\p{Script=Han}/u)
   },
 )
 

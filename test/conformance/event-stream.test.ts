@@ -3,7 +3,7 @@ import { streamEvents } from '../../src/events/contract.ts'
 import { EventReader } from '../kit/event-reader.ts'
 import { newPerson, signIn } from '../kit/people.ts'
 import { newApplication, newToken, siteBody, type TestApplication } from '../kit/records.ts'
-import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess, saveSiteOf } from './support.ts'
+import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess, saveSiteOf, succeed } from './support.ts'
 
 const open = new Set<EventReader>()
 afterEach(() => {
@@ -22,7 +22,7 @@ async function read(
 }
 
 async function feed({ token }: { token: string }, query: Record<string, string | number> = {}) {
-  return expectSuccess(await client.call('pageEvents', { pageSize: 100, ...query }, { token })).list
+  return (await succeed('pageEvents', { pageSize: 100, ...query }, { token })).list
 }
 
 const refused = (application: { token?: string }, query: object = {}, headers: Record<string, string> = {}) =>
@@ -222,7 +222,7 @@ describe('limits', () => {
     const session = await signIn(client, await newPerson(client, 'viewer'))
     for (let count = 0; count < 4; count++) expect(await status({}, { appId }, session)).toBe(200)
     expectRefusal(await refused({}, { appId }, session), 'tooManyRequests')
-    const key = expectSuccess(await client.operate('createOperatorKey', { name: `streams-${appId}`, role: 'viewer' }))
+    const key = await succeed('createOperatorKey', { name: `streams-${appId}`, role: 'viewer' })
     const token = key.operatorKey as string
     for (let count = 0; count < 20; count++) expect(await status({ token }, { appId })).toBe(200)
     expectRefusal(await refused({ token }, { appId }), 'tooManyRequests')
@@ -236,7 +236,7 @@ describe('limits', () => {
     await Bun.sleep(1_000)
     const { appId: _, ...site } = siteBody(application.appId)
     const sites = Array(50).fill(site)
-    expectSuccess(await client.operate('saveSites', { appId: application.appId, sites }))
+    await succeed('saveSites', { appId: application.appId, sites })
     await reader?.untilEvents(50)
     const requests = await Promise.all(Array.from({ length: 4 }, () => client.call('pageEvents', {}, application)))
     expect(requests.map(({ code }) => code)).toEqual([0, 0, 0, 0])
@@ -278,7 +278,7 @@ describe('a stream ends within a second when its caller', () => {
     const { appId } = application
     const operators = await read({ token: client.operatorKey }, { appId })
     await ends(await read(application), 10005, () => client.operate('freezeApplication', { appId, reason: 'test' }))
-    expectSuccess(await client.operate('unfreezeApplication', { appId }))
+    await succeed('unfreezeApplication', { appId })
     await operators.untilEvents(2)
     expect(operators.events.map(({ event }) => event)).toEqual(['application.frozen', 'application.unfrozen'])
   })
@@ -294,7 +294,7 @@ describe('a stream ends within a second when its caller', () => {
     await ends(await read({}, { appId }, second), 10002, () =>
       client.operate('updateOperator', { id: person.id, status: 2 }),
     )
-    const key = expectSuccess(await client.operate('createOperatorKey', { name: `ends-${appId}`, role: 'viewer' }))
+    const key = await succeed('createOperatorKey', { name: `ends-${appId}`, role: 'viewer' })
     await ends(await read({ token: key.operatorKey as string }, { appId }), 10002, () =>
       client.operate('deleteOperatorKey', { id: key.id }),
     )

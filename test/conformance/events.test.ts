@@ -12,6 +12,7 @@ import {
   expectSuccess,
   newRule,
   saveSiteOf,
+  succeed,
 } from './support.ts'
 
 type Page = Static<typeof pageEvents.data>
@@ -31,18 +32,16 @@ test('every change is told once, oldest first, with who did it and the record as
   const application = await newApplication(client)
   const { appId, token } = application
   const by = `application:${appId}`
-  const config = expectSuccess(
-    await client.call('saveThirdPartyConfig', { appId, operatorName: 'New name' }, { token }),
-  )
+  const config = await succeed('saveThirdPartyConfig', { appId, operatorName: 'New name' }, { token })
   await newRule(application, 3)
   const site = expectSuccess(await saveSiteOf(application))
   const device = expectSuccess(await createDeviceOf(application))
-  const offline = expectSuccess(await client.operate('takeApplicationOffline', { appId }))
-  const online = expectSuccess(await client.operate('takeApplicationOnline', { appId }))
+  const offline = await succeed('takeApplicationOffline', { appId })
+  const online = await succeed('takeApplicationOnline', { appId })
   // The application is online already, so nothing changes and no event is written.
-  expectSuccess(await client.operate('takeApplicationOnline', { appId }))
-  const frozen = expectSuccess(await client.operate('freezeApplication', { appId, reason: 'test' }))
-  const unfrozen = expectSuccess(await client.operate('unfreezeApplication', { appId }))
+  await succeed('takeApplicationOnline', { appId })
+  const frozen = await succeed('freezeApplication', { appId, reason: 'test' })
+  const unfrozen = await succeed('unfreezeApplication', { appId })
 
   const events = await list(application)
   expect(events.map(({ type, actor }) => [type, actor])).toEqual([
@@ -108,7 +107,7 @@ describe('pageEvents', () => {
     const application = await newApplication(client)
     const rule = await newRule(application, 3)
     const { token } = application
-    expectSuccess(await client.call('deleteBillingRule', { id: rule }, { token }))
+    await succeed('deleteBillingRule', { id: rule }, { token })
     expectSuccess(await saveSiteOf(application))
     expectSuccess(await createDeviceOf(application))
     const found = async (type: string) => types(await list(application, { type }))
@@ -133,9 +132,10 @@ describe('pageEvents', () => {
     }
     const headers = { authorization: `Bearer ${token}` }
     expectFaults(await client.send(`${pageEvents.path}?type=device.bound&type=site.created`, { headers }), ['type'])
-    const { list: audited } = expectSuccess(
-      await client.operate('pageAudit', { appId: application.appId, type: 'application.*,thirdPartyConfig.saved' }),
-    )
+    const { list: audited } = await succeed('pageAudit', {
+      appId: application.appId,
+      type: 'application.*,thirdPartyConfig.saved',
+    })
     expect(new Set(types(audited).map((type) => type.replace(/\..*/, '')))).toEqual(
       new Set(['application', 'thirdPartyConfig']),
     )
@@ -176,11 +176,11 @@ test('getEvent answers one event as the feed tells it, to its application and to
   const { appId, token } = application
   const [event] = (await list(application)) as [EventRecord]
   const { id } = event
-  expect(expectSuccess(await client.call('getEvent', { id }, { token }))).toEqual(event)
-  expect(expectSuccess(await client.operate('getEvent', { appId, id }))).toEqual(event)
+  expect(await succeed('getEvent', { id }, { token })).toEqual(event)
+  expect(await succeed('getEvent', { appId, id })).toEqual(event)
   const stranger = await newApplication(client)
-  expectRefusal(await client.call('getEvent', { id }, { token: stranger.token }), 'eventNotFound')
-  expectRefusal(await client.call('getEvent', { appId, id }, { token: stranger.token }), 'notPermitted')
+  expectRefusal(await client.call('getEvent', { id }, stranger), 'eventNotFound')
+  expectRefusal(await client.call('getEvent', { appId, id }, stranger), 'notPermitted')
   for (const other of [0, id - 1, Number.MAX_SAFE_INTEGER]) {
     expectRefusal(await client.call('getEvent', { id: other }, { token }), 'eventNotFound')
   }
@@ -209,9 +209,7 @@ test('the audit trail skips nothing of one moment in several logs, page by page'
   }
   const walked: string[] = []
   for (let cursor: string | null = ''; cursor !== null; ) {
-    const found: Static<typeof pageAudit.data> = expectSuccess(
-      await client.operate('pageAudit', { ...trail, pageSize: '1', cursor }),
-    )
+    const found: Static<typeof pageAudit.data> = await succeed('pageAudit', { ...trail, pageSize: '1', cursor })
     walked.push(...keys(found.list).filter((key) => appIds.includes(key.split(' ')[1] as string)))
     cursor = found.nextCursor
   }

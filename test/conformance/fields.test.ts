@@ -9,14 +9,15 @@ import { savePlacement } from '../../src/devices/placement/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { deviceBody, newApplication, newSerial, siteBody } from '../kit/records.ts'
 import { untyped } from '../kit/untyped.ts'
-import { newDevice, newSite } from './placement-support.ts'
 import {
   astral,
   client,
   createDeviceOf,
   expectFaults,
   expectSuccess,
+  newDevice,
   newIdleApplication,
+  newSite,
   occupancyTerms,
   raw,
   saveSiteOf,

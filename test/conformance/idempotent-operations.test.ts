@@ -6,7 +6,7 @@ import type { Answer } from '../kit/client.ts'
 import { newPerson, signIn } from '../kit/people.ts'
 import { newSerial } from '../kit/records.ts'
 import { at, scheduledSoon, untilApplied } from './price-support.ts'
-import { client, expectFaults, expectRefusal, expectSuccess, newBareApplication, newRule } from './support.ts'
+import { client, expectFaults, expectRefusal, expectSuccess, newBareApplication, newRule, succeed } from './support.ts'
 import { callbackUrl, newWorld } from './world.ts'
 
 // Every write that takes an Idempotency-Key (contract §4.3), with the calls of test/costs/operations.ts.
@@ -48,12 +48,12 @@ const others: Record<string, () => Promise<Call>> = {
   saveRegion: async () => ({ input: newRegion(), as: asOperator }),
   async deleteRegion() {
     const region = newRegion()
-    expectSuccess(await client.operate('saveRegion', region))
+    await succeed('saveRegion', region)
     return { input: region, as: asOperator }
   },
   async deleteSession() {
     const headers = await signIn(client, await newPerson(client, 'viewer'))
-    return { input: { id: expectSuccess(await client.call('getSession', {}, { headers })).id }, as: asOperator }
+    return { input: { id: (await succeed('getSession', {}, { headers })).id }, as: asOperator }
   },
 }
 
@@ -115,9 +115,7 @@ test('updates and switches ignore the header, whatever it holds', async () => {
 })
 
 test('an operator’s keys are its own', async () => {
-  const token = expectSuccess(
-    await client.operate('createOperatorKey', { name: newSerial('k'), role: 'admin' }),
-  ).operatorKey
+  const token = (await succeed('createOperatorKey', { name: newSerial('k'), role: 'admin' })).operatorKey
   const headers = { 'idempotency-key': newSerial('key') }
   const body = { appName: 'mine' }
   const mine = expectSuccess(await client.operate('createApplication', body, { headers }))

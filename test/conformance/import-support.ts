@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import type { ImportRecord } from '../../src/bulk/contract.ts'
-import { client, expectSuccess } from './support.ts'
+import { client, expectSuccess, linesOf } from './support.ts'
 
 export const ndjson = 'application/x-ndjson'
 
@@ -42,10 +42,7 @@ export async function ended(id: number): Promise<ImportRecord> {
 export async function resultOf(id: number, query: object = {}): Promise<Line[]> {
   const { status, text, headers } = await client.operate('getImportResult', { id, ...query })
   expect([status, headers.get('content-type')]).toEqual([200, ndjson])
-  return text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line))
+  return linesOf(text)
 }
 
 /** Imports a file and waits for the end. Returns the import with the lines of its result. */

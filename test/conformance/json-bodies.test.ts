@@ -2,18 +2,8 @@ import { expect, test } from 'bun:test'
 import { issueToken } from '../../src/applications/tokens/contract.ts'
 import { createDevice, createDevices } from '../../src/devices/contract.ts'
 import { deviceBody, newApplication } from '../kit/records.ts'
-import {
-  bearer,
-  client,
-  createDeviceOf,
-  expectFaults,
-  expectSuccess,
-  jsonHeaders,
-  post,
-  RawConnection,
-  raw,
-  withRaw,
-} from './support.ts'
+import { RawConnection } from './raw-connection.ts'
+import { bearer, client, expectFaults, expectSuccess, jsonHeaders, post, raw, succeed, withRaw } from './support.ts'
 
 const path = createDevice.path
 
@@ -38,9 +28,7 @@ test.each([
   'application/json; charset=utf-16',
 ])('the Content-Type %s is application/json', async (contentType) => {
   const { appId, token } = await newApplication(client)
-  expectSuccess(
-    await client.call('createDevice', deviceBody(appId), { token, headers: { 'content-type': contentType } }),
-  )
+  await succeed('createDevice', deviceBody(appId), { token, headers: { 'content-type': contentType } })
 })
 
 test.each([
@@ -114,7 +102,7 @@ const more = (body: string, members: string) => `${body.slice(0, -1)},${members}
 
 test.each(odd)('JSON with %s is taken', async (_, written) => {
   const { appId, token } = await newApplication(client)
-  expectSuccess(await client.call('createDevice', written(JSON.stringify(deviceBody(appId))), { token }))
+  await succeed('createDevice', written(JSON.stringify(deviceBody(appId))), { token })
 })
 
 const invalidUtf8: [string, number[]][] = [
@@ -134,12 +122,6 @@ test.each(invalidUtf8)('a body with %s is not UTF-8 and is refused, not repaired
   const [before, after] = JSON.stringify(deviceBody(appId, { tag: raw })).split(raw)
   const body = Buffer.concat([Buffer.from(before as string), Buffer.from(bytes), Buffer.from(after as string)])
   expectFaults(await post(path, new Uint8Array(body), bearer(token)), ['body'])
-})
-
-test('a body in UTF-16 is refused', async () => {
-  const { appId, token } = await newApplication(client)
-  const body = new Uint8Array(Buffer.from(`\ufeff${JSON.stringify(deviceBody(appId))}`, 'utf16le'))
-  expectFaults(await post(path, body, bearer(token)), ['body'])
 })
 
 test('an object that names a member twice is refused, at any depth, also with equal values and with escapes', async () => {
@@ -181,16 +163,6 @@ test('JSON that nests 30,000 deep within 64 KiB is refused, also in a member tha
   ])
 })
 
-test('__proto__, constructor and prototype are unknown members like any other: ignored, and they set nothing', async () => {
-  const { appId, token } = await newApplication(client)
-  const text = JSON.stringify(deviceBody(appId, { tag: undefined }))
-  for (const member of ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty']) {
-    const body = `${text.slice(0, -1).replace(/"deviceNo":"[^"]*"/, `"deviceNo":"${crypto.randomUUID()}"`)},"${member}":{"tag":"polluted","prototype":{"tag":"polluted"}}}`
-    expect(expectSuccess(await client.call('createDevice', body, { token })).tag).toBeNull()
-  }
-  expect(expectSuccess(await createDeviceOf({ appId, token, appSecret: '' }, { tag: undefined })).tag).toBeNull()
-})
-
 test('members that only a __proto__ brings are not given', async () => {
   const { appId, token } = await newApplication(client)
   const body = `{"__proto__":${JSON.stringify(deviceBody(appId))}}`
@@ -206,7 +178,7 @@ test('members that only a __proto__ brings are not given', async () => {
 test('numbers beyond every double are refused where text is asked for, and ignored in unknown members', async () => {
   const { appId, token } = await newApplication(client)
   expectFaults(await client.call('createDevice', withRaw(deviceBody(appId, { tag: raw }), '1e400'), { token }), ['tag'])
-  expectSuccess(await client.call('createDevice', withRaw(deviceBody(appId, { unknown: raw }), '-1e400'), { token }))
+  await succeed('createDevice', withRaw(deviceBody(appId, { unknown: raw }), '-1e400'), { token })
 })
 
 test('control characters and lone surrogates are refused however they are escaped, and pairs are one character', async () => {

@@ -4,7 +4,16 @@ import type { DeviceRecord } from '../../src/devices/contract.ts'
 import type { DeviceState } from '../../src/devices/state/contract.ts'
 import { newPerson, signIn } from '../kit/people.ts'
 import { newApplication, newSerial, type TestApplication } from '../kit/records.ts'
-import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess } from './support.ts'
+import {
+  client,
+  createDeviceOf,
+  expectFaults,
+  expectRefusal,
+  expectSuccess,
+  exported,
+  linesOf,
+  succeed,
+} from './support.ts'
 
 // Contract §5 and §8: devices by their last report, in pages and exports, and the states of several devices.
 
@@ -14,162 +23,90 @@ const [first, second] = (await Promise.all([newApplication(client), newApplicati
 const developer = await signIn(client, await newPerson(client, 'developer', [first.appId, second.appId]))
 /** Part of every serial number here, so that an operator's pages hold nothing else. */
 const mark = newSerial('SEEN')
-const nanchang = '360100'
-const shenzhen = '440300'
 
-async function newDevice(
-  owner: TestApplication,
-  name: string,
-  reports: Record<string, unknown>[],
-  cityCode = nanchang,
-) {
+async function newDevice(owner: TestApplication, name: string, ...reports: object[]) {
   const deviceNo = `${mark}-${name}`
-  expectSuccess(await createDeviceOf(owner, { deviceNo, deviceName: name, cityCode }))
-  for (const report of reports) {
-    expectSuccess(await client.call('reportDeviceState', { deviceNo, ...report }, { token: owner.token }))
-  }
+  expectSuccess(await createDeviceOf(owner, { deviceNo, deviceName: name }))
+  for (const report of reports) await succeed('reportDeviceState', { deviceNo, ...report }, owner)
   return deviceNo
 }
 
 const old = '2026-01-01T00:00:00Z'
-await newDevice(first, 'old', [{ reportTime: old, status: 2 }])
-await newDevice(first, 'half', [{ reportTime: '2026-01-01T01:00:00.500Z', onlineStatus: 2 }], shenzhen)
+await newDevice(first, 'old', { reportTime: old, status: 2 })
+await newDevice(first, 'half', { reportTime: '2026-01-01T01:00:00.500Z', onlineStatus: 2 })
 // An older report does not change when a device reported last.
-await newDevice(first, 'spring', [{ reportTime: '2026-03-01T00:00:00Z' }, { reportTime: old }], shenzhen)
-await newDevice(first, 'never', [])
-await newDevice(first, 'now', [{ reportTime: old }, {}])
-const rebound = await newDevice(first, 'rebound', [{ reportTime: old }])
-expectSuccess(await client.call('unbindDevice', { deviceNo: rebound }, { token: first.token }))
-await newDevice(first, 'rebound', [])
-await newDevice(second, 'second', [{ reportTime: old }])
-const moved = await newDevice(first, 'moved', [{ reportTime: '2026-02-01T00:00:00Z' }])
-const move = { deviceNo: moved, targetAppId: second.appId, reason: 'sold' }
-expectSuccess(await client.operate('transferDevice', move))
-await newDevice(second, 'fresh', [])
+await newDevice(first, 'spring', { reportTime: '2026-03-01T00:00:00Z' }, { reportTime: old })
+await newDevice(first, 'never')
+await newDevice(first, 'now', { reportTime: old }, {})
+const rebound = await newDevice(first, 'rebound', { reportTime: old })
+await succeed('unbindDevice', { deviceNo: rebound }, first)
+await newDevice(first, 'rebound')
+await newDevice(second, 'second', { reportTime: old })
+const moved = await newDevice(first, 'moved', { reportTime: '2026-02-01T00:00:00Z' })
+await succeed('transferDevice', { deviceNo: moved, targetAppId: second.appId, reason: 'sold' })
+await newDevice(second, 'fresh')
 
-type Filter = Record<string, string | number>
+type Filter = Record<string, string>
 
-/** The names of the devices that each filter finds, newest first within each application. */
-const filters: [Filter, string[], string[]][] = [
-  [{ lastReportFrom: '2026-01-01 08:00:00' }, ['now', 'spring', 'half', 'old'], ['moved', 'second']],
-  [{ lastReportFrom: '2026-01-01 08:00:01' }, ['now', 'spring', 'half'], ['moved']],
-  [{ lastReportTo: '2026-01-01 08:00:00' }, ['old'], ['second']],
-  [{ lastReportTo: '2026-01-01 07:59:59' }, [], []],
+/**
+ * The names of the devices that each filter finds, by application, newest first. That filters find what fits them,
+ * alone and together, is in device-pages.test.ts; here are the edges of times and what became of a device.
+ */
+const filters: [Filter, string[]][] = [
+  [{ lastReportFrom: '2026-01-01 08:00:00' }, ['now', 'spring', 'half', 'old', 'moved', 'second']],
+  [{ lastReportFrom: '2026-01-01 08:00:01' }, ['now', 'spring', 'half', 'moved']],
+  [{ lastReportTo: '2026-01-01 08:00:00' }, ['old', 'second']],
   // The end includes its whole second, or, for RFC 3339 with a fraction, its millisecond.
-  [{ lastReportTo: '2026-01-01 09:00:00' }, ['half', 'old'], ['second']],
-  [{ lastReportTo: '2026-01-01T01:00:00.499Z' }, ['old'], ['second']],
-  [{ lastReportTo: '2026-01-01T01:00:00.500Z' }, ['half', 'old'], ['second']],
-  [{ lastReportFrom: '2026-01-01T01:00:00.501Z' }, ['now', 'spring'], ['moved']],
-  [{ lastReportFrom: '2026-01-01T02:00:00+01:00', lastReportTo: '2026-02-15 00:00:00' }, ['half'], ['moved']],
-  [{ lastReportFrom: '2026-02-01 00:00:00', lastReportTo: '2026-01-01 00:00:00' }, [], []],
-  [{ hasReported: 'true' }, ['now', 'spring', 'half', 'old'], ['moved', 'second']],
-  [{ hasReported: 'false' }, ['rebound', 'never'], ['fresh']],
-  [{ hasReported: 'true', lastReportTo: '2026-01-31 00:00:00' }, ['half', 'old'], ['second']],
-  [{ hasReported: 'false', lastReportTo: '2999-01-01 00:00:00' }, [], []],
-  [{ hasReported: '', lastReportFrom: '', lastReportTo: '2026-01-01 09:00:00' }, ['half', 'old'], ['second']],
-  [{ lastReportFrom: '2026-01-01 00:00:00', cityCode: shenzhen }, ['spring', 'half'], []],
-  [{ lastReportTo: '2026-01-31 00:00:00', onlineStatus: 2 }, ['half'], []],
-  [{ lastReportTo: '2026-01-31 00:00:00', onlineStatus: 1, status: 2 }, ['old'], []],
-  [{ hasReported: 'false', onlineStatus: 1 }, [], []],
-  [{ hasReported: 'false', deviceName: 'NEVER', runStatus: 0, timeFrom: '2026-01-01 00:00:00' }, ['never'], []],
+  [{ lastReportTo: '2026-01-01 09:00:00' }, ['half', 'old', 'second']],
+  [{ lastReportTo: '2026-01-01T01:00:00.499Z' }, ['old', 'second']],
+  [{ lastReportTo: '2026-01-01T01:00:00.500Z' }, ['half', 'old', 'second']],
+  [{ lastReportFrom: '2026-01-01T01:00:00.501Z' }, ['now', 'spring', 'moved']],
+  [{ lastReportFrom: '2026-01-01T02:00:00+01:00', lastReportTo: '2026-02-15 00:00:00' }, ['half', 'moved']],
+  [{ lastReportFrom: '2026-02-01 00:00:00', lastReportTo: '2026-01-01 00:00:00' }, []],
+  [{ hasReported: 'false' }, ['rebound', 'never', 'fresh']],
+  [{ hasReported: 'false', lastReportTo: '2999-01-01 00:00:00' }, []],
+  [{ hasReported: '', lastReportFrom: '', lastReportTo: '2026-01-01 09:00:00' }, ['half', 'old', 'second']],
 ]
 
-type Ask = (query: Filter) => Promise<Awaited<ReturnType<typeof asFirst>>>
-const asFirst = (query: Filter) => client.call('pageDevices', query, { token: first.token })
+const namesOf = (list: readonly Pick<DeviceRecord, 'deviceNo'>[]) =>
+  list.map(({ deviceNo }) => deviceNo.slice(mark.length + 1))
 
-const callers: { who: string; ask: Ask; hasSecond: boolean }[] = [
-  { who: 'an application', ask: asFirst, hasSecond: false },
-  {
-    who: 'a developer of two applications',
-    ask: (query) => client.call('pageDevices', query, { headers: developer }),
-    hasSecond: true,
+test.each(filters)(
+  '%j finds in the page and in the export of a developer of two applications',
+  async (filter, names) => {
+    const { list, total } = await succeed('pageDevices', { ...filter, pageSize: 100 }, { headers: developer })
+    expect([namesOf(list), total]).toEqual([names, names.length])
+    expect(namesOf(linesOf(await exported({ headers: developer }, 'devices', 'ndjson', filter)))).toEqual(names)
   },
-]
-
-const namesOf = (list: readonly DeviceRecord[]) => list.map(({ deviceNo }) => deviceNo.slice(mark.length + 1))
-
-describe.each(callers)('pageDevices of $who', ({ ask, hasSecond }) => {
-  test.each(filters)('%j', async (filter, own, others) => {
-    const expected = hasSecond ? [...own, ...others] : own
-    const page = expectSuccess(await ask(filter))
-    expect({ filter, names: namesOf(page.list) }).toEqual({ filter, names: expected })
-    expect([page.total, page.totalIsExact, page.nextCursor]).toEqual([expected.length, true, null])
-    const walked: string[] = []
-    for (let cursor: string | null = ''; cursor !== null; ) {
-      const next: typeof page = expectSuccess(await ask({ ...filter, pageSize: 2, cursor }))
-      expect([next.total, next.pages]).toEqual([expected.length, Math.ceil(expected.length / 2)])
-      walked.push(...namesOf(next.list))
-      cursor = next.nextCursor
-    }
-    expect(walked).toEqual(expected)
-    const secondPage = expectSuccess(await ask({ ...filter, pageSize: 1, pageNo: 2 }))
-    expect(namesOf(secondPage.list)).toEqual(expected.slice(1, 2))
-  })
-})
+)
 
 test('each faulty filter is named', async () => {
   const faulty = { lastReportFrom: 'yesterday', lastReportTo: '2026-02-30 00:00:00', hasReported: 'yes' }
-  expectFaults(await asFirst(faulty), Object.keys(faulty))
-  for (const hasReported of ['TRUE', '1', 'null']) expectFaults(await asFirst({ hasReported }), ['hasReported'])
-  expectFaults(await asFirst({ lastReport: '2026-01-01 00:00:00' }), ['lastReport'])
-  const exported = await client.call('createExport', { kind: 'devices', ...faulty }, { token: first.token })
-  expectFaults(exported, Object.keys(faulty))
+  expectFaults(await client.call('pageDevices', faulty, first), Object.keys(faulty))
+  expectFaults(await client.call('createExport', { kind: 'devices', ...faulty }, first), Object.keys(faulty))
   const sites = { kind: 'sites', hasReported: 'true' } as const
-  expectFaults(await client.call('createExport', sites, { token: first.token }), ['hasReported'])
+  expectFaults(await client.call('createExport', sites, first), ['hasReported'])
 })
 
-describe('an export of devices', () => {
-  const shown: Record<string, string | null> = {
-    half: '2026-01-01 09:00:00',
-    old: '2026-01-01 08:00:00',
-    spring: '2026-03-01 08:00:00',
-    never: null,
-    rebound: null,
-    second: '2026-01-01 08:00:00',
-    moved: '2026-02-01 08:00:00',
-    fresh: null,
-  }
-  const read = async (format: 'csv' | 'ndjson' | 'geojson', filter: Filter, headers?: Record<string, string>) => {
-    const as = headers === undefined ? { token: first.token } : { headers }
-    const { status, text } = await client.call('createExport', { kind: 'devices', format, ...filter }, as)
-    expect(status).toBe(200)
-    return text
-  }
-
-  test.each(filters)('%j finds what the page finds', async (filter, own, others) => {
-    for (const [headers, expected] of [
-      [undefined, own],
-      [developer, [...own, ...others]],
-    ] as const) {
-      const lines = (await read('ndjson', filter, headers)).trim()
-      const rows: (DeviceRecord & { lastReportTime: string | null })[] =
-        lines === '' ? [] : lines.split('\n').map((line) => JSON.parse(line))
-      expect({ filter, names: namesOf(rows) }).toEqual({ filter, names: [...expected] })
-      for (const row of rows) {
-        const name = row.deviceNo.slice(mark.length + 1)
-        if (name !== 'now') expect([name, row.lastReportTime]).toEqual([name, shown[name] ?? null])
-      }
+test('an export of devices tells the last report in the column lastReportTime of each format, as GET state tells it', async () => {
+  const csv: Record<string, string>[] = parse(await exported(first, 'devices', 'csv'), { columns: true, bom: true })
+  expect(Object.keys(csv[0] ?? {}).at(-1)).toBe('lastReportTime')
+  const { features } = JSON.parse(await exported(first, 'devices', 'geojson'))
+  const properties: Record<string, unknown>[] = features.map((feature: { properties: object }) => feature.properties)
+  const rows = linesOf(await exported(first, 'devices', 'ndjson'))
+  expect(csv).toHaveLength(6)
+  for (const { deviceNo, lastReportTime } of csv) {
+    const expected = ((await succeed('getDeviceState', { deviceNo }, first)) as DeviceState).lastReportTime
+    expect([deviceNo, lastReportTime]).toEqual([deviceNo, expected ?? ''])
+    for (const other of [properties, rows]) {
+      expect(other.find((one) => one.deviceNo === deviceNo)).toMatchObject({ lastReportTime: expected })
     }
-  })
-
-  test('tells the last report in the column lastReportTime of each format, as GET state tells it', async () => {
-    const csv: Record<string, string>[] = parse(await read('csv', {}), { columns: true, bom: true })
-    expect(Object.keys(csv[0] ?? {}).at(-1)).toBe('lastReportTime')
-    const { features } = JSON.parse(await read('geojson', {}))
-    const properties: Record<string, unknown>[] = features.map((feature: { properties: object }) => feature.properties)
-    expect(csv).toHaveLength(6)
-    for (const { deviceNo, lastReportTime } of csv) {
-      const state = expectSuccess(await client.call('getDeviceState', { deviceNo }, { token: first.token }))
-      const expected = (state as DeviceState).lastReportTime
-      expect([deviceNo, lastReportTime]).toEqual([deviceNo, expected ?? ''])
-      expect(properties.find((one) => one.deviceNo === deviceNo)).toMatchObject({ lastReportTime: expected })
-    }
-  })
+  }
 })
 
 describe('getDeviceState with deviceNos', () => {
   const named = (names: string[]) => names.map((name) => `${mark}-${name}`).join(',')
-  const asked = (query: Record<string, unknown>) => client.call('getDeviceState', query, { token: first.token })
+  const asked = (query: Record<string, unknown>) => client.call('getDeviceState', query, first)
   const namesIn = (answer: Awaited<ReturnType<typeof asked>>) => {
     const data = expectSuccess(answer)
     expect(Object.keys(data)).toEqual(['list'])
@@ -204,7 +141,7 @@ describe('getDeviceState with deviceNos', () => {
     expect(namesIn(await client.call('getDeviceState', { deviceNos }, { headers: stranger }))).toEqual([])
     const unknown = { appId: newSerial('app'), deviceNos }
     expectRefusal(await client.operate('getDeviceState', unknown), 'applicationNotFound')
-    const one = expectSuccess(await client.operate('getDeviceState', { deviceNo: moved }))
+    const one = await succeed('getDeviceState', { deviceNo: moved })
     expect(one).toMatchObject({ appId: second.appId, deviceNo: moved, lastReportTime: '2026-02-01 08:00:00' })
   })
 

@@ -2,7 +2,8 @@ import { expect, test } from 'bun:test'
 import { createDevice } from '../../src/devices/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import type { Answer } from '../kit/client.ts'
-import { deviceBody, newApplication, newSerial, siteBody, takeOffline } from '../kit/records.ts'
+import { deviceBody, newApplication, newSerial, siteBody, type TestApplication, takeOffline } from '../kit/records.ts'
+import type { RefusalName } from './refusals.ts'
 import {
   bearer,
   client,
@@ -13,167 +14,89 @@ import {
   newBareApplication,
   newRule,
   post,
+  saveSiteOf,
 } from './support.ts'
 
 // The service writes creates that arrive at the same time in one transaction. Each must still get its own response,
 // independently of the other requests.
 
-interface Request {
-  send: () => Promise<Answer<unknown>>
-  expectOwn: (answer: Answer<unknown>) => void
+type Kind = [send: (nth: number) => Promise<Answer<unknown>>, expectOwn: (answer: Answer<unknown>, nth: number) => void]
+
+/** Sends 20 requests of each kind at once, with the kinds mixed, three times, and checks each response. */
+async function mix(kinds: Kind[]): Promise<void> {
+  for (let round = 0; round < 3; round++) {
+    const requests = Array.from({ length: 20 * kinds.length }, (_, nth) => kinds[(nth * 7) % kinds.length] as Kind)
+    const answers = await Promise.all(requests.map(([send], nth) => send(nth)))
+    for (const [nth, answer] of answers.entries()) requests[nth]?.[1](answer, nth)
+  }
 }
 
-const one = (send: Request['send'], expectOwn: Request['expectOwn']) => (): Request => ({ send, expectOwn })
+const refused = (refusal: RefusalName) => (answer: Answer<unknown>) => expectRefusal(answer, refusal)
+const faulty = (refusal: RefusalName, field: string) => (answer: Answer<unknown>) =>
+  void expectFaults(answer, [field], refusal)
 
-/** Sends several requests of each kind at once, with the kinds mixed, and checks each response. */
-async function mix(kinds: (() => Request | Promise<Request>)[], times: number): Promise<void> {
-  const requests: Request[] = []
-  for (let index = 0; index < times * kinds.length; index++) {
-    requests.push(await (kinds[(index * 7) % kinds.length] as (typeof kinds)[number])())
-  }
-  const answers = await Promise.all(requests.map((request) => request.send()))
-  for (const [index, answer] of answers.entries()) requests[index]?.expectOwn(answer)
+/** Requests with a key whose first answer is known: the same again, and another body. */
+async function ofKey(
+  { path }: { path: string },
+  body: (appId: string) => object,
+  { appId, token }: TestApplication,
+): Promise<Kind[]> {
+  const sent = body(appId)
+  const send = (sent: object) => post(path, JSON.stringify(sent), { ...bearer(token), 'idempotency-key': 'key' })
+  const first = await send(sent)
+  expectSuccess(first)
+  return [
+    [() => send(sent), (answer) => expect(answer.text).toBe(first.text)],
+    [() => send({ ...sent, detailAddress: 'another' }), refused('idempotencyKeyReused')],
+  ]
 }
 
 test('saveSite gives every one of many different requests at once its own answer', async () => {
-  const [application, other, bare] = await Promise.all([
-    newApplication(client),
-    newApplication(client),
-    newBareApplication(),
-  ])
+  const [application, other] = await Promise.all([newApplication(client), newApplication(client)])
+  const bare = await newBareApplication()
   const fast = await newRule(application, 1)
   const ids = new Set<number>()
-  let made = 0
-
-  const save = (appId: string, token: string, members: Record<string, unknown> = {}) =>
-    client.call('saveSite', siteBody(appId, members), { token })
-  const good =
-    ({ appId, token }: typeof application, members: Record<string, unknown> = {}) =>
-    (): Request => {
-      const siteName = `site ${made++}`
-      return {
-        send: () => save(appId, token, { siteName, ...members }),
-        expectOwn: (answer) => {
-          const site = expectSuccess(answer) as { id: number }
-          expect(site).toMatchObject({ appId, siteName, ...members })
-          expect(ids.has(site.id)).toBe(false)
-          ids.add(site.id)
-        },
-      }
-    }
-  const replayed = siteBody(other.appId, { siteName: 'replayed' })
-  const headers = { ...bearer(other.token), 'idempotency-key': 'key' }
-  const first = await post(saveSite.path, JSON.stringify(replayed), headers)
-  expectSuccess(first)
-
-  const kinds: (() => Request)[] = [
+  const good = (owner: TestApplication, members: object = {}): Kind => [
+    (nth) => saveSiteOf(owner, { siteName: `site ${nth}`, ...members }),
+    (answer, nth) => {
+      const site = expectSuccess(answer) as { id: number }
+      expect(site).toMatchObject({ appId: owner.appId, siteName: `site ${nth}`, ...members })
+      expect(ids.has(site.id)).toBe(false)
+      ids.add(site.id)
+    },
+  ]
+  await mix([
     good(application),
     good(application, { fastChargeBillRuleId: fast }),
     good(other),
-    one(
-      () => save(application.appId, application.token, { fastChargeBillRuleId: 0 }),
-      (answer) => expectFaults(answer, ['fastChargeBillRuleId'], 'billingRuleNotFound'),
-    ),
-    one(
-      () => save(application.appId, application.token, { rushingBillRuleId: fast }),
-      (answer) => expectFaults(answer, ['rushingBillRuleId'], 'billingRuleWrongType'),
-    ),
-    one(
-      () => save(other.appId, other.token, { placeholderBillRuleId: fast }),
-      (answer) => expectFaults(answer, ['placeholderBillRuleId'], 'billingRuleNotFound'),
-    ),
-    one(
-      () => save(bare.appId, bare.token),
-      (answer) => expectRefusal(answer, 'thirdPartyConfigMissing'),
-    ),
-    one(
-      () => save('no-such-application', client.operatorKey),
-      (answer) => expectRefusal(answer, 'applicationNotFound'),
-    ),
-    one(
-      () => post(saveSite.path, JSON.stringify(replayed), headers),
-      (answer) => expect(answer.text).toBe(first.text),
-    ),
-    one(
-      () => post(saveSite.path, JSON.stringify(siteBody(other.appId)), headers),
-      (answer) => expectRefusal(answer, 'idempotencyKeyReused'),
-    ),
-  ]
-  for (let round = 0; round < 3; round++) await mix(kinds, 20)
+    [() => saveSiteOf(application, { fastChargeBillRuleId: 0 }), faulty('billingRuleNotFound', 'fastChargeBillRuleId')],
+    [() => saveSiteOf(application, { rushingBillRuleId: fast }), faulty('billingRuleWrongType', 'rushingBillRuleId')],
+    [() => saveSiteOf(other, { placeholderBillRuleId: fast }), faulty('billingRuleNotFound', 'placeholderBillRuleId')],
+    [() => saveSiteOf(bare), refused('thirdPartyConfigMissing')],
+    [() => client.operate('saveSite', siteBody('no-such-application')), refused('applicationNotFound')],
+    ...(await ofKey(saveSite, siteBody, other)),
+  ])
 })
 
 test('createDevice gives every one of many different requests at once its own answer', async () => {
-  const [application, other, offline] = await Promise.all([
-    newApplication(client),
-    newApplication(client),
-    newApplication(client),
-  ])
+  const [application, other] = await Promise.all([newApplication(client), newApplication(client)])
+  const offline = await newApplication(client)
+  await takeOffline(client, offline.appId)
   const [mine, foreign] = [newSerial(), newSerial()]
   expectSuccess(await createDeviceOf(application, { deviceNo: mine }))
   expectSuccess(await createDeviceOf(other, { deviceNo: foreign }))
-  await takeOffline(client, offline.appId)
-  const replayed = deviceBody(other.appId)
-  const headers = { ...bearer(other.token), 'idempotency-key': 'key' }
-  const first = await post(createDevice.path, JSON.stringify(replayed), headers)
-  expectSuccess(first)
-
-  const good =
-    (owner: typeof application): (() => Request) =>
-    () => {
-      const deviceNo = newSerial()
-      return {
-        send: () => createDeviceOf(owner, { deviceNo, tag: deviceNo }),
-        expectOwn: (answer) =>
-          expect(expectSuccess(answer)).toMatchObject({ appId: owner.appId, deviceNo, tag: deviceNo }),
-      }
-    }
-  const kinds: (() => Request)[] = [
+  const good = (owner: TestApplication): Kind => [
+    (nth) => createDeviceOf(owner, { deviceName: `device ${nth}` }),
+    (answer, nth) =>
+      void expect(expectSuccess(answer)).toMatchObject({ appId: owner.appId, deviceName: `device ${nth}` }),
+  ]
+  await mix([
     good(application),
     good(other),
-    one(
-      () => createDeviceOf(application, { deviceNo: mine }),
-      (answer) => expectRefusal(answer, 'deviceAlreadyYours'),
-    ),
-    one(
-      () => createDeviceOf(application, { deviceNo: foreign }),
-      (answer) => expectRefusal(answer, 'deviceBoundElsewhere'),
-    ),
-    one(
-      () => createDeviceOf(offline),
-      (answer) => expectRefusal(answer, 'applicationOffline'),
-    ),
-    one(
-      () => createDeviceOf({ ...application, appId: 'no-such-application', token: client.operatorKey }),
-      (answer) => expectRefusal(answer, 'applicationNotFound'),
-    ),
-    one(
-      () => post(createDevice.path, JSON.stringify(replayed), headers),
-      (answer) => expect(answer.text).toBe(first.text),
-    ),
-    one(
-      () => post(createDevice.path, JSON.stringify(deviceBody(other.appId)), headers),
-      (answer) => expectRefusal(answer, 'idempotencyKeyReused'),
-    ),
-  ]
-  for (let round = 0; round < 3; round++) await mix(kinds, 20)
-})
-
-test('of many different bodies at once with one key, one is done and the others are idempotencyKeyReused', async () => {
-  for (const { operation, body } of [
-    { operation: createDevice, body: deviceBody },
-    { operation: saveSite, body: siteBody },
-  ]) {
-    const { appId, token } = await newApplication(client)
-    const headers = { ...bearer(token), 'idempotency-key': 'key' }
-    const bodies = Array.from({ length: 16 }, (_, index) =>
-      JSON.stringify(body(appId, { detailAddress: `No. ${index}` })),
-    )
-    const answers = await Promise.all(bodies.map((text) => post(operation.path, text, headers)))
-    const done = answers.filter((answer) => answer.code === 0)
-    expect(done).toHaveLength(1)
-    for (const answer of answers) {
-      if (answer.code === 0) expectSuccess(answer)
-      else expectRefusal(answer, 'idempotencyKeyReused')
-    }
-  }
+    [() => createDeviceOf(application, { deviceNo: mine }), refused('deviceAlreadyYours')],
+    [() => createDeviceOf(application, { deviceNo: foreign }), refused('deviceBoundElsewhere')],
+    [() => createDeviceOf(offline), refused('applicationOffline')],
+    [() => client.operate('createDevice', deviceBody('no-such-application')), refused('applicationNotFound')],
+    ...(await ofKey(createDevice, deviceBody, other)),
+  ])
 })

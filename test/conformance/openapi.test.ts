@@ -4,7 +4,7 @@ import type { Call } from '../costs/calls.ts'
 import { measuredOf } from '../costs/operations.ts'
 import { deviceBody, newApplication, newSerial } from '../kit/records.ts'
 import { ahead, at, day, scheduledSoon, untilApplied } from './price-support.ts'
-import { client, expectSuccess, newRule } from './support.ts'
+import { client, expectSuccess, newRule, succeed } from './support.ts'
 import { newWorld } from './world.ts'
 
 // Sends every example of the published document to the service. Its placeholders, which are ids of records, free serial
@@ -28,7 +28,7 @@ const published = Object.entries(paths).flatMap(([path, methods]) =>
 const world = await newWorld()
 const { owner } = world
 // The model of the inventory in those calls.
-expectSuccess(await client.operate('saveDeviceModel', { serialPrefix: newSerial('EXAMPLE'), modelName: 'Model' }))
+await succeed('saveDeviceModel', { serialPrefix: newSerial('EXAMPLE'), modelName: 'Model' })
 
 /** Members of examples that are placeholders wherever they appear. */
 const placeholders = [
@@ -56,7 +56,7 @@ const withoutExample = ['getDeviceState', 'pagePlacementHistory', 'suggestPlacem
 const others: Record<string, () => Promise<Call>> = {
   async createSession() {
     const person = { name: newSerial('example'), password: 'a password of 12 characters or more' }
-    expectSuccess(await client.operate('createOperator', { ...person, role: 'viewer' }))
+    await succeed('createOperator', { ...person, role: 'viewer' })
     return { input: person, as: {} }
   },
   schedulePriceChange: async () => ({
@@ -81,9 +81,9 @@ const others: Record<string, () => Promise<Call>> = {
   async cancelAct() {
     const app = await newApplication(client)
     const devices = Array.from({ length: 1_000 }, () => ({ ...deviceBody(''), appId: undefined }))
-    expectSuccess(await client.call('createDevices', { devices }, app))
+    await succeed('createDevices', { devices }, app)
     const body = { kind: 'devices', act: 'update', filter: { all: true }, set: { tag: newSerial() } }
-    return { input: { id: (expectSuccess(await client.call('createAct', body, app)) as ActRecord).id }, as: app }
+    return { input: { id: ((await succeed('createAct', body, app)) as ActRecord).id }, as: app }
   },
 }
 

@@ -2,17 +2,17 @@ import { describe, expect, test } from 'bun:test'
 import { limits } from '../../src/vocabulary/limits.ts'
 import { cookieOf, newPerson, signIn } from '../kit/people.ts'
 import { newSerial, shownSecret } from '../kit/records.ts'
-import { client, expectFaults, expectRefusal, expectSuccess, withinOneSecond } from './support.ts'
+import { client, expectFaults, expectRefusal, expectSuccess, succeed, withinOneSecond } from './support.ts'
 
 const newName = () => newSerial('person')
 
 describe('an operator key', () => {
   test('is shown once, acts as a bearer token and in a session, and is revoked within 1 second', async () => {
     const name = newName()
-    const made = expectSuccess(await client.operate('createOperatorKey', { name, role: 'operator' }))
+    const made = await succeed('createOperatorKey', { name, role: 'operator' })
     expect(made.operatorKey).toMatch(/^fok_[A-Za-z0-9_-]{43}$/)
     const token = shownSecret(made.operatorKey)
-    const { appId } = expectSuccess(await client.call('createApplication', { appName: 'by key' }, { token }))
+    const { appId } = await succeed('createApplication', { appName: 'by key' }, { token })
     expectRefusal(await client.call('createOperator', { name: newName(), role: 'viewer' }, { token }), 'notPermitted')
     const listed = await client.operate('pageOperatorKeys', {})
     expect(expectSuccess(listed).list.some(({ id }) => id === made.id)).toBe(true)
@@ -20,10 +20,10 @@ describe('an operator key', () => {
     const signedIn = await client.call('createSession', { operatorKey: token })
     expect(expectSuccess(signedIn)).toMatchObject({ name, role: 'operator', operatorId: null })
     const headers = { cookie: cookieOf(signedIn) }
-    expectSuccess(await client.call('getApplication', { appId }, { headers }))
-    const trail = expectSuccess(await client.operate('pageAudit', { actor: `operatorKey:${name}` }))
+    await succeed('getApplication', { appId }, { headers })
+    const trail = await succeed('pageAudit', { actor: `operatorKey:${name}` })
     expect(trail.list.map(({ type, subject }) => [type, subject])).toContainEqual(['application.created', appId])
-    expectSuccess(await client.operate('deleteOperatorKey', { id: made.id }))
+    await succeed('deleteOperatorKey', { id: made.id })
     await withinOneSecond(() => client.call('getApplication', { appId }, { token }), 10002)
     await withinOneSecond(() => client.call('getApplication', { appId }, { headers }), 10002)
     expectRefusal(await client.call('createSession', { operatorKey: token }), 'signInFailed')
@@ -33,7 +33,7 @@ describe('an operator key', () => {
   test('belongs to the account that made it, goes with it, and may no more than it', async () => {
     const [person] = [await newPerson(client, 'admin'), await newPerson(client, 'admin')]
     const headers = await signIn(client, person)
-    const made = expectSuccess(await client.call('createOperatorKey', { name: newName(), role: 'admin' }, { headers }))
+    const made = await succeed('createOperatorKey', { name: newName(), role: 'admin' }, { headers })
     const owned = { operatorId: person.id, operatorName: person.name, role: 'admin', status: 1 }
     expect(made).toMatchObject(owned)
     // A key that was created with a key belongs to the same person.
@@ -41,21 +41,19 @@ describe('an operator key', () => {
     const second = await client.call('createOperatorKey', { name: newName(), role: 'admin' }, { token: first })
     expect(expectSuccess(second)).toMatchObject(owned)
     // A key that was created with the key of the settings has no owner.
-    const bare = expectSuccess(await client.operate('createOperatorKey', { name: newName(), role: 'viewer' }))
+    const bare = await succeed('createOperatorKey', { name: newName(), role: 'viewer' })
     expect([bare.operatorId, bare.operatorName]).toEqual([null, null])
 
     const tokens = [first, shownSecret(second.data.operatorKey)]
     const keySession = { cookie: cookieOf(await client.call('createSession', { operatorKey: tokens[0] })) }
-    const listed = async () =>
-      expectSuccess(await client.operate('pageOperatorKeys', { operatorId: String(person.id) })).list
+    const listed = async () => (await succeed('pageOperatorKeys', { operatorId: String(person.id) })).list
     const seen = async () => (await listed()).map(({ role, status }) => [role, status])
     const reads = (token: string | undefined) =>
       client.call('pageApplications', {}, token ? { token } : { headers: keySession })
     const writes = (token: string | undefined) =>
       client.call('createApplication', { appName: 'x' }, token ? { token } : { headers: keySession })
     const all = [...tokens, undefined]
-    const change = async (members: object) =>
-      expectSuccess(await client.operate('updateOperator', { id: person.id, ...members }))
+    const change = async (members: object) => await succeed('updateOperator', { id: person.id, ...members })
 
     await change({ role: 'operator' })
     expect(await seen()).toEqual([
@@ -77,23 +75,21 @@ describe('an operator key', () => {
     expectRefusal(await client.call('createSession', { operatorKey: tokens[0] }), 'signInFailed')
     await change({ status: 1 })
     for (const token of all) await withinOneSecond(() => writes(token), 0)
-    expectSuccess(await client.operate('deleteOperator', { id: person.id }))
+    await succeed('deleteOperator', { id: person.id })
     for (const token of all) await withinOneSecond(() => reads(token), 10002)
     expect(await listed()).toEqual([])
-    const trail = expectSuccess(
-      await client.operate('pageAudit', { subject: String(made.id), type: 'operatorKey.deleted' }),
-    )
+    const trail = await succeed('pageAudit', { subject: String(made.id), type: 'operatorKey.deleted' })
     expect(trail.list).toHaveLength(1)
   })
 
   test('goes on under another account that it is handed over to, also from one that is disabled', async () => {
     const [leaver, heir] = [await newPerson(client, 'admin'), await newPerson(client, 'viewer')]
     const headers = await signIn(client, leaver)
-    const made = expectSuccess(await client.call('createOperatorKey', { name: newName(), role: 'admin' }, { headers }))
+    const made = await succeed('createOperatorKey', { name: newName(), role: 'admin' }, { headers })
     const token = shownSecret(made.operatorKey)
     const reads = () => client.call('pageApplications', {}, { token })
     const writes = () => client.call('createApplication', { appName: 'x' }, { token })
-    expectSuccess(await client.operate('updateOperator', { id: leaver.id, status: 2 }))
+    await succeed('updateOperator', { id: leaver.id, status: 2 })
     await withinOneSecond(reads, 10002)
 
     const handOver = { id: made.id, operatorId: heir.id }
@@ -111,13 +107,13 @@ describe('an operator key', () => {
     await withinOneSecond(reads, 0)
     expectRefusal(await writes(), 'notPermitted')
     // Deleting the former owner's account does not end the key.
-    expectSuccess(await client.operate('deleteOperator', { id: leaver.id }))
+    await succeed('deleteOperator', { id: leaver.id })
     expectSuccess(await reads())
-    expectSuccess(await client.operate('updateOperator', { id: heir.id, role: 'operator' }))
+    await succeed('updateOperator', { id: heir.id, role: 'operator' })
     await withinOneSecond(writes, 0)
 
     // Handed over to its owner again, the key stays unchanged and no event is written.
-    expectSuccess(await client.operate('handOverOperatorKey', handOver))
+    await succeed('handOverOperatorKey', handOver)
     const trail = await client.operate('pageAudit', { subject: String(made.id), type: 'operatorKey.handedOver' })
     expect(expectSuccess(trail).list.map(({ data }) => data)).toEqual([handed.data])
 
@@ -135,13 +131,10 @@ describe('an operator key', () => {
     )
     if (!leaver || !heir || !full) throw new Error('no accounts')
     const [headers, ofHeir] = [await signIn(client, leaver), await signIn(client, heir)]
-    const { id } = expectSuccess(
-      await client.call('createOperatorKey', { name: newName(), role: 'viewer' }, { headers }),
-    )
+    const { id } = await succeed('createOperatorKey', { name: newName(), role: 'viewer' }, { headers })
     const save = async (view: object, as: object) =>
-      expectSuccess(await client.call('saveView', { page: 'devices', ...view } as never, { headers: as } as never))
-    const viewsOf = async (operatorId: number) =>
-      expectSuccess(await client.operate('pageViews', { operatorId, pageSize: 100 })).list
+      await succeed('saveView', { page: 'devices', ...view } as never, { headers: as } as never)
+    const viewsOf = async (operatorId: number) => (await succeed('pageViews', { operatorId, pageSize: 100 })).list
     const long = 'x'.repeat(64)
     for (const name of ['Faulty', long]) await save({ name }, ofHeir)
     for (const name of ['Faulty', 'Faulty (2)', long, '😀'])
@@ -149,7 +142,7 @@ describe('an operator key', () => {
     await save({ name: 'Faulty', page: 'sites' }, headers)
     const left = await viewsOf(leaver.id)
     // An operator reads the views of no other account; an admin does.
-    expect(expectSuccess(await client.call('pageViews', { operatorId: heir.id }, { headers: ofHeir })).total).toBe(2)
+    expect((await succeed('pageViews', { operatorId: heir.id }, { headers: ofHeir })).total).toBe(2)
     expectRefusal(await client.call('pageViews', { operatorId: leaver.id }, { headers: ofHeir }), 'notPermitted')
 
     const disable = (handOverTo: number, status = 2) =>
@@ -158,10 +151,10 @@ describe('an operator key', () => {
     for (let place = left.length - 1; place < limits.viewsOfOne; place++) await save({ name: `View ${place}` }, ofFull)
     expectFaults(await disable(heir.id, 1), ['handOverTo'])
     for (const to of [leaver.id, 2 ** 40, full.id]) expectFaults(await disable(to), ['handOverTo'])
-    expectSuccess(await client.operate('updateOperator', { id: full.id, status: 2 }))
+    await succeed('updateOperator', { id: full.id, status: 2 })
     expectFaults(await disable(full.id), ['handOverTo'])
     // A refused request left everything as it was.
-    expect(expectSuccess(await client.operate('getOperator', { id: leaver.id })).status).toBe(1)
+    expect((await succeed('getOperator', { id: leaver.id })).status).toBe(1)
     expect(await viewsOf(leaver.id)).toEqual(left)
 
     expect(expectSuccess(await disable(heir.id)).status).toBe(2)
@@ -170,11 +163,9 @@ describe('an operator key', () => {
     const clash = (name: string, page: string) => (page === 'devices' ? names[name] : undefined) ?? name
     const got = left.map((view) => ({ ...view, name: clash(view.name, view.page) }))
     expect((await viewsOf(heir.id)).slice(0, left.length)).toEqual(got)
-    expect(expectSuccess(await client.operate('pageOperatorKeys', { operatorId: heir.id })).list).toMatchObject([
-      { id },
-    ])
+    expect((await succeed('pageOperatorKeys', { operatorId: heir.id })).list).toMatchObject([{ id }])
     const told = async (type: string, subject: number) =>
-      expectSuccess(await client.operate('pageAudit', { type, subject: String(subject) } as never)).list
+      (await succeed('pageAudit', { type, subject: String(subject) } as never)).list
     const views = got.toReversed().map(({ id, page, name }) => ({ id, page, name }))
     expect((await told('view.handedOver', leaver.id)).map(({ data }) => data)).toEqual([
       { id: leaver.id, name: leaver.name, newOwner: heir.name, newOwnerId: heir.id, views },
@@ -182,12 +173,12 @@ describe('an operator key', () => {
     expect(await told('operatorKey.handedOver', id)).toHaveLength(1)
 
     // A deleted account gives them on as well; one without a new owner takes them along.
-    expectSuccess(await client.operate('updateOperator', { id: leaver.id, status: 1 }))
-    expectSuccess(await client.operate('deleteOperator', { id: heir.id, handOverTo: leaver.id }))
+    await succeed('updateOperator', { id: leaver.id, status: 1 })
+    await succeed('deleteOperator', { id: heir.id, handOverTo: leaver.id })
     expect(await viewsOf(leaver.id)).toHaveLength(left.length + 2)
-    expect(expectSuccess(await client.operate('pageOperatorKeys', { operatorId: leaver.id })).total).toBe(1)
+    expect((await succeed('pageOperatorKeys', { operatorId: leaver.id })).total).toBe(1)
     expect(await told('operatorKey.deleted', id)).toEqual([])
-    expectSuccess(await client.operate('deleteOperator', { id: leaver.id }))
+    await succeed('deleteOperator', { id: leaver.id })
     expect(await told('view.handedOver', leaver.id)).toHaveLength(1)
     expect(await told('operatorKey.deleted', id)).toHaveLength(1)
   })

@@ -6,14 +6,14 @@ import { replayDeliveries, testDelivery } from '../../src/deliveries/contract.ts
 import { cookieOf, newPassword, newPerson, signIn } from '../kit/people.ts'
 import { deviceBody, newApplication, newSerial } from '../kit/records.ts'
 import { untyped } from '../kit/untyped.ts'
-import { client, expectFaults, expectNow, expectRefusal, expectSuccess, withinOneSecond } from './support.ts'
+import { client, expectFaults, expectNow, expectRefusal, expectSuccess, succeed, withinOneSecond } from './support.ts'
 
 const newName = () => newSerial('person')
 
 describe('createOperator', () => {
   test('answers a one-time link by which the person sets a password and is signed in', async () => {
     const name = newName()
-    const made = expectSuccess(await client.operate('createOperator', { name, role: 'viewer' }))
+    const made = await succeed('createOperator', { name, role: 'viewer' })
     expect(made).toMatchObject({ name, role: 'viewer', status: 1, isSetUp: false, appIds: [], signInTime: null })
     expectNow(made.createTime)
     const [path, setUpToken] = String(made.setUpPath).split('#')
@@ -30,15 +30,15 @@ describe('createOperator', () => {
 
   test('makes a link that ends with the next one, and does nothing for a disabled account', async () => {
     const name = newName()
-    const first = expectSuccess(await client.operate('createOperator', { name, role: 'viewer' }))
-    const second = expectSuccess(await client.operate('resetOperator', { id: first.id }))
+    const first = await succeed('createOperator', { name, role: 'viewer' })
+    const second = await succeed('resetOperator', { id: first.id })
     const use = (made: { setUpPath: string | null }) =>
       client.call('setUpOperator', { setUpToken: String(made.setUpPath).split('#')[1], password: newPassword() })
     expectRefusal(await use(first), 'setUpLinkInvalid')
-    expectSuccess(await client.operate('updateOperator', { id: first.id, status: 2 }))
+    await succeed('updateOperator', { id: first.id, status: 2 })
     expectRefusal(await use(second), 'setUpLinkInvalid')
-    expect(expectSuccess(await client.operate('getOperator', { id: first.id })).isSetUp).toBe(false)
-    expectSuccess(await client.operate('updateOperator', { id: first.id, status: 1 }))
+    expect((await succeed('getOperator', { id: first.id })).isSetUp).toBe(false)
+    await succeed('updateOperator', { id: first.id, status: 1 })
     expectSuccess(await use(second))
   })
 
@@ -93,7 +93,7 @@ describe('createOperator', () => {
     for (const password of ['password1234', '123456789012', ' '.repeat(12), name, name.toUpperCase(), ...ofContext]) {
       expectFaults(await create(name, password), ['password'])
     }
-    const { id, setUpPath } = expectSuccess(await client.operate('createOperator', { name, role: 'viewer' }))
+    const { id, setUpPath } = await succeed('createOperator', { name, role: 'viewer' })
     expectFaults(await client.operate('updateOperator', { id, name: 'operator' }), ['name'])
     const setUpToken = String(setUpPath).split('#')[1]
     const setUp = (body: object) => client.call('setUpOperator', { setUpToken, ...body })
@@ -116,7 +116,7 @@ describe('createOperator', () => {
     ])
     const unknown = { name: newName(), role: 'developer', appIds: ['no-such-application'] }
     expectRefusal(await client.operate('createOperator', unknown), 'applicationNotFound')
-    expect(expectSuccess(await client.operate('pageOperators', { name: unknown.name })).total).toBe(0)
+    expect((await succeed('pageOperators', { name: unknown.name })).total).toBe(0)
   })
 })
 
@@ -129,7 +129,7 @@ describe('updateOperator', () => {
     const updated = await client.operate('updateOperator', { id: person.id, role: 'operator' })
     expect(expectSuccess(updated).role).toBe('operator')
     await withinOneSecond(create, 0)
-    expectSuccess(await client.operate('updateOperator', { id: person.id, role: 'viewer' }))
+    await succeed('updateOperator', { id: person.id, role: 'viewer' })
     await withinOneSecond(create, 10003)
   })
 
@@ -143,11 +143,11 @@ describe('updateOperator', () => {
 test('resetOperator ends the password and the sessions, and a new link sets another', async () => {
   const person = await newPerson(client, 'operator')
   const headers = await signIn(client, person)
-  const reset = expectSuccess(await client.operate('resetOperator', { id: person.id }))
+  const reset = await succeed('resetOperator', { id: person.id })
   expect(reset.isSetUp).toBe(false)
   await withinOneSecond(() => client.call('getSession', {}, { headers }), 10002)
   expectRefusal(await client.call('createSession', { name: person.name, password: person.password }), 'signInFailed')
-  const again = expectSuccess(await client.operate('resetOperator', { id: person.id }))
+  const again = await succeed('resetOperator', { id: person.id })
   const tokens = [reset, again].map(({ setUpPath }) => String(setUpPath).split('#')[1])
   const password = newPassword()
   expectRefusal(await client.call('setUpOperator', { setUpToken: tokens[0], password }), 'setUpLinkInvalid')
@@ -157,21 +157,21 @@ test('resetOperator ends the password and the sessions, and a new link sets anot
 test('deleteOperator removes the account and its sessions, and its name is free again', async () => {
   const person = await newPerson(client, 'viewer')
   const headers = await signIn(client, person)
-  expect(expectSuccess(await client.operate('deleteOperator', { id: person.id })).name).toBe(person.name)
+  expect((await succeed('deleteOperator', { id: person.id })).name).toBe(person.name)
   await withinOneSecond(() => client.call('getSession', {}, { headers }), 10002)
   expectRefusal(await client.operate('getOperator', { id: person.id }), 'operatorNotFound')
-  expectSuccess(await client.operate('createOperator', { name: person.name, role: 'viewer' }))
+  await succeed('createOperator', { name: person.name, role: 'viewer' })
 })
 
 describe('a developer', () => {
   test('sees and serves the applications that they are a member of, and no other', async () => {
     const [own, other] = await Promise.all([newApplication(client), newApplication(client)])
     const headers = await signIn(client, await newPerson(client, 'developer', [own.appId]))
-    const page = expectSuccess(await client.call('pageApplications', {}, { headers }))
+    const page = await succeed('pageApplications', {}, { headers })
     expect(page.list.map(({ appId }) => appId)).toEqual([own.appId])
-    expectSuccess(await client.call('createDevice', deviceBody(own.appId), { headers }))
-    expectSuccess(await client.call('getApplication', { appId: own.appId }, { headers }))
-    expectSuccess(await client.call('rotateApplicationSecret', { appId: own.appId }, { headers }))
+    await succeed('createDevice', deviceBody(own.appId), { headers })
+    await succeed('getApplication', { appId: own.appId }, { headers })
+    await succeed('rotateApplicationSecret', { appId: own.appId }, { headers })
     for (const appId of [other.appId, 'no-such-application']) {
       expectRefusal(await client.call('createDevice', deviceBody(appId), { headers }), 'notPermitted')
       expectRefusal(await client.call('getApplication', { appId }, { headers }), 'notPermitted')
@@ -187,7 +187,7 @@ describe('a developer', () => {
     const headers = await signIn(client, person)
     const create = () => client.call('createDevice', deviceBody(two.appId), { headers })
     expectSuccess(await create())
-    expectSuccess(await client.operate('updateOperator', { id: person.id, appIds: [one.appId] }))
+    await succeed('updateOperator', { id: person.id, appIds: [one.appId] })
     await withinOneSecond(create, 10003)
   })
 })
@@ -196,12 +196,12 @@ describe('the audit trail', () => {
   test('holds what people did, newest first, and not what applications did', async () => {
     const person = await newPerson(client, 'operator')
     const headers = await signIn(client, person)
-    const session = expectSuccess(await client.call('getSession', {}, { headers })).id
-    const made = expectSuccess(await client.call('createApplication', { appName: 'trail' }, { headers }))
+    const session = (await succeed('getSession', {}, { headers })).id
+    const made = await succeed('createApplication', { appName: 'trail' }, { headers })
     const device = deviceBody(made.appId)
-    expectSuccess(await client.call('createDevice', device, { headers }))
+    await succeed('createDevice', device, { headers })
     const actor = `operator:${person.name}`
-    const { list } = expectSuccess(await client.operate('pageAudit', { actor }))
+    const { list } = await succeed('pageAudit', { actor })
     expect(list.map(({ type, appId, subject }) => [type, appId, subject])).toEqual([
       ['device.bound', made.appId, device.deviceNo],
       ['application.created', made.appId, made.appId],
@@ -209,11 +209,11 @@ describe('the audit trail', () => {
     ])
     expect(list.every(({ actorId }) => actorId === person.id)).toBe(true)
     const app = await newApplication(client)
-    expectSuccess(await client.call('createDevice', deviceBody(app.appId), { token: app.token }))
-    const ofApp = expectSuccess(await client.operate('pageAudit', { appId: app.appId }))
+    await succeed('createDevice', deviceBody(app.appId), app)
+    const ofApp = await succeed('pageAudit', { appId: app.appId })
     // Changes of the application itself are in the audit trail but not in its feed. Both events may have the same time.
     expect(ofApp.list.map(({ type }) => type).sort()).toEqual(['application.created', 'thirdPartyConfig.saved'])
-    const beforeThat = expectSuccess(await client.operate('pageAudit', { actor, beforeId: list[0]?.id }))
+    const beforeThat = await succeed('pageAudit', { actor, beforeId: list[0]?.id })
     expect(beforeThat.list.map(({ type }) => type)).toEqual(['application.created', 'session.created'])
   })
 
@@ -228,8 +228,8 @@ describe('the audit trail', () => {
       [replayDeliveries, { appId, timeFrom: '2020-01-01 00:00:00', timeTo: '2020-01-02 00:00:00' }],
       [createAct, { appId, kind: 'devices', act: 'unbind', filter: { deviceName: 'none' } }],
     ]
-    for (const [operation, input] of about) expectSuccess(await client.operate(untyped(operation), input))
-    const { list } = expectSuccess(await client.operate('pageAudit', { appId, pageSize: 100 }))
+    for (const [operation, input] of about) await succeed(untyped(operation), input)
+    const { list } = await succeed('pageAudit', { appId, pageSize: 100 })
     expect(list.map((event) => [event.type, event.appId]).sort()).toEqual(
       [
         ...['application.created', 'application.secretRotated', 'thirdPartyConfig.saved', 'thirdPartyConfig.saved'],
@@ -241,7 +241,7 @@ describe('the audit trail', () => {
     // Beside an act, an application can have no import.
     const other = await newApplication(client)
     const file = 'deviceNo,deviceName,districtCode,coordinates\n'
-    expectSuccess(await client.operate('createImport', { appId: other.appId, kind: 'devices', format: 'csv', file }))
+    await succeed('createImport', { appId: other.appId, kind: 'devices', format: 'csv', file })
     const imports = await client.operate('pageAudit', { appId: other.appId, type: 'import.*' })
     expect(expectSuccess(imports).list).toMatchObject([{ type: 'import.created', appId: other.appId }])
   })
@@ -250,14 +250,14 @@ describe('the audit trail', () => {
 test('getOverview counts what there is, and shows the newest of the audit trail but changes of state', async () => {
   const app = await newApplication(client)
   const device = deviceBody(app.appId)
-  expectSuccess(await client.call('createDevice', device, { token: app.token }))
+  await succeed('createDevice', device, app)
   for (const status of [2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1]) {
-    expectSuccess(await client.operate('reportDeviceState', { appId: app.appId, deviceNo: device.deviceNo, status }))
+    await succeed('reportDeviceState', { appId: app.appId, deviceNo: device.deviceNo, status })
   }
-  const overview = expectSuccess(await client.operate('getOverview', {}))
+  const overview = await succeed('getOverview', {})
   expect(overview.events[0]).toBeDefined()
   expect(overview.events.map(({ type }) => type)).not.toContain('device.stateChanged')
-  const { list } = expectSuccess(await client.operate('pageAudit', { appId: app.appId, type: 'device.*' }))
+  const { list } = await succeed('pageAudit', { appId: app.appId, type: 'device.*' })
   expect(list.map(({ type }) => type)).toContain('device.stateChanged')
   expect(overview.events.map(({ id }) => id)).toEqual(overview.events.map(({ id }) => id).toSorted((a, b) => b - a))
   expect(overview.counts?.applications).toBeGreaterThan(0)

@@ -13,6 +13,7 @@ import {
   newRule,
   post,
   saveSiteOf,
+  succeed,
   withinOneSecond,
 } from './support.ts'
 
@@ -34,7 +35,7 @@ for (const { operation, body } of operations) {
 
   test(`${id} looks at a freeze before the body`, async () => {
     const { appId, token } = await newApplication(client)
-    expectSuccess(await client.operate('freezeApplication', { appId, reason: 'order' }))
+    await succeed('freezeApplication', { appId, reason: 'order' })
     expectRefusal(await withinOneSecond(() => post(path, '{', bearer(token)), 10005), 'applicationFrozen')
   })
 
@@ -75,7 +76,7 @@ test('createDevice looks at the body, then at whether the application is online,
 test('saveSite looks at the body, at whose application it is, at its configuration and at rules before their types', async () => {
   const [application, bare] = await Promise.all([newApplication(client), newBareApplication()])
   expectFaults(await saveSiteOf(bare, { siteName: '' }), ['siteName'])
-  expectRefusal(await client.call('saveSite', siteBody(bare.appId), { token: application.token }), 'notPermitted')
+  expectRefusal(await client.call('saveSite', siteBody(bare.appId), application), 'notPermitted')
   for (const fastChargeBillRuleId of [0, await newRule(bare, 2)]) {
     expectRefusal(await saveSiteOf(bare, { fastChargeBillRuleId }), 'thirdPartyConfigMissing')
   }

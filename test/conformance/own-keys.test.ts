@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { newPerson, signIn } from '../kit/people.ts'
 import { newApplication, newSerial, shownSecret } from '../kit/records.ts'
-import { client, expectFaults, expectRefusal, expectSuccess } from './support.ts'
+import { client, expectFaults, expectRefusal, expectSuccess, succeed } from './support.ts'
 
 // Keys belong to accounts of every role, because they are handed over; each account sees its own.
 
@@ -16,7 +16,7 @@ test.each(['admin', 'operator', 'viewer', 'developer'])(
     const headers = await signIn(client, heir)
     const own = () => client.call('pageOwnOperatorKeys', {}, { headers }).then(expectSuccess)
     expect(await own()).toMatchObject({ list: [], total: 0 })
-    const given = expectSuccess(await client.operate('handOverOperatorKey', { id: made.id, operatorId: heir.id }))
+    const given = await succeed('handOverOperatorKey', { id: made.id, operatorId: heir.id })
     const { list } = await own()
     expect(list).toEqual([given])
     expect(list[0]).toMatchObject({ id: made.id, status: role === 'developer' ? 2 : 1, operatorName: heir.name })
@@ -42,8 +42,8 @@ test('keys of an account that ends are handed over to nobody with whom they woul
   const handOverTo = developer.id
   expectFaults(await client.operate('updateOperator', { id: leaver.id, status: 2, handOverTo }), ['handOverTo'])
   expectFaults(await client.operate('deleteOperator', { id: leaver.id, handOverTo }), ['handOverTo'])
-  expect(expectSuccess(await client.operate('pageOperatorKeys', { operatorId: leaver.id })).total).toBe(1)
+  expect((await succeed('pageOperatorKeys', { operatorId: leaver.id })).total).toBe(1)
   // Without keys a developer takes over: saved views.
   const [other] = [await newPerson(client, 'viewer')]
-  expectSuccess(await client.operate('deleteOperator', { id: other.id, handOverTo }))
+  await succeed('deleteOperator', { id: other.id, handOverTo })
 })

@@ -3,7 +3,8 @@ import { issueToken } from '../../src/applications/tokens/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
 import { pageSites } from '../../src/sites/contract.ts'
 import { newApplication } from '../kit/records.ts'
-import { client, expectFaults, expectSuccess, post, RawConnection } from './support.ts'
+import { RawConnection } from './raw-connection.ts'
+import { client, expectFaults, expectSuccess, post } from './support.ts'
 
 const createPath = '/api/device/entrance/guard/create'
 

@@ -1,18 +1,17 @@
 import { expect, test } from 'bun:test'
 import { deviceBody, newApplication, newSerial, type TestApplication } from '../kit/records.ts'
+import { detail, history, newPlaced, page, place } from './placement-support.ts'
 import {
-  detail,
-  deviceRecord,
-  events,
-  history,
+  client,
+  createDeviceOf,
+  expectRefusal,
+  expectSuccess,
+  feedOf,
   newDevice,
-  newPlaced,
   newSite,
-  page,
-  place,
+  succeed,
   typesOf,
-} from './placement-support.ts'
-import { client, createDeviceOf, expectRefusal, expectSuccess } from './support.ts'
+} from './support.ts'
 
 const app = await newApplication(client)
 const other = await newApplication(client)
@@ -27,29 +26,27 @@ const leaving: Record<
   { leave(deviceNo: string): Promise<unknown>; actor: string; reason: string | null; type: string }
 > = {
   unbind: {
-    leave: async (deviceNo) => expectSuccess(await client.call('unbindDevice', { deviceNo }, app)),
+    leave: async (deviceNo) => await succeed('unbindDevice', { deviceNo }, app),
     ...{ actor: `application:${app.appId}`, reason: null, type: 'device.unbound' },
   },
   'unbind with a reason': {
-    leave: async (deviceNo) => expectSuccess(await client.call('unbindDevice', { deviceNo, reason }, app)),
+    leave: async (deviceNo) => await succeed('unbindDevice', { deviceNo, reason }, app),
     ...{ actor: `application:${app.appId}`, reason, type: 'device.unbound' },
   },
   unbindBatch: {
-    leave: async (deviceNo) =>
-      expectSuccess(await client.call('unbindDevices', { deviceNos: [deviceNo], reason }, app)),
+    leave: async (deviceNo) => await succeed('unbindDevices', { deviceNos: [deviceNo], reason }, app),
     ...{ actor: `application:${app.appId}`, reason, type: 'device.unbound' },
   },
   forceUnbind: {
-    leave: async (deviceNo) => expectSuccess(await client.operate('forceUnbindDevice', { deviceNo, reason })),
+    leave: async (deviceNo) => await succeed('forceUnbindDevice', { deviceNo, reason }),
     ...{ actor: 'operator:operator', reason, type: 'device.unbound' },
   },
   transfer: {
-    leave: async (deviceNo) => expectSuccess(await client.operate('transferDevice', { deviceNo, targetAppId, reason })),
+    leave: async (deviceNo) => await succeed('transferDevice', { deviceNo, targetAppId, reason }),
     ...{ actor: 'operator:operator', reason, type: 'device.transferred' },
   },
   transferBatch: {
-    leave: async (deviceNo) =>
-      expectSuccess(await client.operate('transferDevices', { deviceNos: [deviceNo], targetAppId, reason })),
+    leave: async (deviceNo) => await succeed('transferDevices', { deviceNos: [deviceNo], targetAppId, reason }),
     ...{ actor: 'operator:operator', reason, type: 'device.transferred' },
   },
 }
@@ -63,7 +60,7 @@ test.each(Object.keys(leaving))('%s ends the placement, and tells it before its 
   expect(others).toEqual([])
   expect(over).toEqual({ ...placed, removedTime: over?.removedTime, removedBy: actor, reason } as never)
   expect(over?.removedTime).not.toBeNull()
-  const told = await events(app, deviceNo)
+  const told = await feedOf(app, { deviceNo })
   expect(typesOf(told)).toEqual(['device.bound', 'device.placed', 'device.unplaced', type])
   expect(told[2]).toMatchObject({ actor, data: over })
   expect(told[2]?.occurredAt).toBe(told[3]?.occurredAt as string)
@@ -79,11 +76,11 @@ async function expectFresh(holder: TestApplication, deviceNo: string): Promise<v
 
 test('whoever holds the serial next begins without a placement, and sees none of the history before', async () => {
   const transferred = await newPlaced(app, site)
-  expectSuccess(await client.operate('transferDevice', { deviceNo: transferred, targetAppId, reason }))
+  await succeed('transferDevice', { deviceNo: transferred, targetAppId, reason })
   await expectFresh(other, transferred)
-  expect(typesOf(await events(other, transferred))).toEqual(['device.transferred'])
+  expect(typesOf(await feedOf(other, { deviceNo: transferred }))).toEqual(['device.transferred'])
   const bound = await newPlaced(app, site)
-  expectSuccess(await client.call('unbindDevice', { deviceNo: bound }, app))
+  await succeed('unbindDevice', { deviceNo: bound }, app)
   expectSuccess(await createDeviceOf(other, { deviceNo: bound }))
   await expectFresh(other, bound)
   const there = await newSite(other)
@@ -95,12 +92,6 @@ test('whoever holds the serial next begins without a placement, and sees none of
   }
 })
 
-test('a device that stands nowhere leaves as it always did', async () => {
-  const deviceNo = await newDevice(app)
-  expectSuccess(await client.call('unbindDevice', { deviceNo }, app))
-  expect(typesOf(await events(app, deviceNo))).toEqual(['device.bound', 'device.unbound'])
-})
-
 test('a batch tells of each device its own, whether it stood somewhere or not', async () => {
   const placed = await Promise.all([1, 2, 3].map(() => newPlaced(app, site)))
   const nowhere = await Promise.all([1, 2].map(() => newDevice(app)))
@@ -108,21 +99,21 @@ test('a batch tells of each device its own, whether it stood somewhere or not', 
   const answer = await client.call('unbindDevices', { deviceNos, reason }, app)
   expect(expectSuccess(answer).results.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0])
   for (const deviceNo of placed) {
-    const told = await events(app, deviceNo)
+    const told = await feedOf(app, { deviceNo })
     expect(typesOf(told).slice(-2)).toEqual(['device.unplaced', 'device.unbound'])
     expect(told.at(-2)?.data).toMatchObject({ deviceNo, siteId: site, reason })
     expect(told.at(-1)?.data).toMatchObject({ deviceNo, appId: app.appId })
   }
   for (const deviceNo of nowhere)
-    expect(typesOf(await events(app, deviceNo))).toEqual(['device.bound', 'device.unbound'])
+    expect(typesOf(await feedOf(app, { deviceNo }))).toEqual(['device.bound', 'device.unbound'])
 })
 
 test('the deletion of a site ends what stands there, with an event for each before site.deleted, and is never refused', async () => {
   const doomed = await newSite(app, { siteName: 'Doomed' })
   const staying = await newPlaced(app, site)
   const deviceNos = await Promise.all([1, 2, 3].map(() => newPlaced(app, doomed)))
-  expectSuccess(await client.operate('deleteSite', { appId: app.appId, id: doomed }))
-  const { list } = expectSuccess(await client.call('pageEvents', { order: 'desc', pageSize: 4 }, app))
+  await succeed('deleteSite', { appId: app.appId, id: doomed })
+  const { list } = await succeed('pageEvents', { order: 'desc', pageSize: 4 }, app)
   expect(typesOf(list)).toEqual(['site.deleted', 'device.unplaced', 'device.unplaced', 'device.unplaced'])
   expect(new Set(list.map(({ actor }) => actor))).toEqual(new Set(['operator:operator']))
   const told = list.slice(1).map(({ data }) => data as { deviceNo: string })
@@ -131,7 +122,7 @@ test('the deletion of a site ends what stands there, with an event for each befo
   for (const deviceNo of deviceNos) {
     expectRefusal(await detail(app, deviceNo), 'placementNotFound')
     expect(await history(app, { deviceNo })).toEqual(told.filter((one) => one.deviceNo === deviceNo) as never)
-    await deviceRecord(app, deviceNo)
+    await succeed('getDevice', { deviceNo }, app)
   }
   expect(await history(app, { siteId: doomed })).toHaveLength(3)
   expectSuccess(await detail(app, staying))
@@ -143,20 +134,20 @@ test('the deletion of a site with 2,500 devices ends every placement', async () 
   for (let from = 0; from < serials.length; from += 250) {
     const some = serials.slice(from, from + 250)
     const devices = some.map((deviceNo) => ({ ...deviceBody(''), appId: undefined, deviceNo }))
-    expectSuccess(await client.call('createDevices', { devices }, app))
+    await succeed('createDevices', { devices }, app)
     const placements = some.map((deviceNo) => ({ deviceNo, siteId: doomed, laneType: 4 }))
-    const { results } = expectSuccess(await client.call('savePlacements', { placements }, app))
+    const { results } = await succeed('savePlacements', { placements }, app)
     expect(new Set(results.map(({ code }) => code))).toEqual(new Set([0]))
   }
   expect((await page(app, { siteId: doomed })).total).toBe(2500)
-  expectSuccess(await client.call('deleteSite', { id: doomed }, app))
+  await succeed('deleteSite', { id: doomed }, app)
   expect((await page(app, { siteId: doomed })).total).toBe(0)
   const told = await history(app, { siteId: doomed, pageSize: 100 })
   expect(told.every(({ removedTime }) => removedTime !== null)).toBe(true)
   // The first device, which the first statement unplaces, and the last, which the third does, have events like any
   // other.
   for (const deviceNo of [serials[0], serials.at(-1)] as string[]) {
-    expect(typesOf(await events(app, deviceNo))).toEqual(['device.bound', 'device.placed', 'device.unplaced'])
+    expect(typesOf(await feedOf(app, { deviceNo }))).toEqual(['device.bound', 'device.placed', 'device.unplaced'])
   }
 })
 
@@ -164,7 +155,7 @@ test('a deletion that If-Match refuses ends nothing', async () => {
   const kept = await newSite(app)
   const deviceNo = await newPlaced(app, kept)
   const { headers } = await client.call('updateSite', { id: kept, siteName: 'x' }, app)
-  expectSuccess(await client.call('updateSite', { id: kept, siteName: 'y' }, app))
+  await succeed('updateSite', { id: kept, siteName: 'y' }, app)
   const ifMatch = { ...app, headers: { 'if-match': headers.get('etag') as string } }
   expectRefusal(await client.call('deleteSite', { id: kept }, ifMatch), 'preconditionFailed')
   expectSuccess(await detail(app, deviceNo))

@@ -1,13 +1,24 @@
 import { describe, expect, test } from 'bun:test'
 import { newApplication, newSerial } from '../kit/records.ts'
-import { detail, history, newDevice, newPlaced, newSite, page, place, remove } from './placement-support.ts'
-import { client, expectFaults, expectNow, expectRefusal, expectSuccess } from './support.ts'
+import { detail, history, newPlaced, page, place, remove } from './placement-support.ts'
+import {
+  client,
+  expectFaults,
+  expectNow,
+  expectRefusal,
+  expectSuccess,
+  exported,
+  linesOf,
+  newDevice,
+  newSite,
+  succeed,
+} from './support.ts'
 
 const app = await newApplication(client)
 const other = await newApplication(client)
 
 const report = async (deviceNo: string, state: Record<string, unknown>) =>
-  expectSuccess(await client.call('reportDeviceState', { deviceNo, ...state }, app))
+  await succeed('reportDeviceState', { deviceNo, ...state }, app)
 
 describe('pagePlacements', () => {
   test('answers placements newest first, with what is shown of their devices now', async () => {
@@ -102,7 +113,7 @@ describe('pageDevices and exports of devices', () => {
     const removed = await newPlaced(own, site)
     expectSuccess(await remove(own, removed))
     const found = async (filter: Record<string, unknown>) =>
-      expectSuccess(await client.call('pageDevices', filter, own)).list.map(({ deviceNo }) => deviceNo)
+      (await succeed('pageDevices', filter, own)).list.map(({ deviceNo }) => deviceNo)
     expect(await found({ siteId: site })).toEqual([two, one])
     expect(await found({ siteId: site, tag: 'two' })).toEqual([two])
     for (const siteId of [empty, foreign, 999_999_999]) expect(await found({ siteId })).toEqual([])
@@ -112,34 +123,10 @@ describe('pageDevices and exports of devices', () => {
     expect(await found({ isPlaced: 'true', pageSize: 1, pageNo: 2 })).toEqual([one])
     const across = await client.operate('pageDevices', { siteId: foreign })
     expect(expectSuccess(across).list.map(({ appId }) => appId)).toEqual([other.appId])
-    const exported = await client.call('createExport', { kind: 'devices', format: 'ndjson', siteId: site }, own)
-    expect(
-      exported.text
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line).deviceNo),
-    ).toEqual([two, one])
+    const rows = linesOf(await exported(own, 'devices', 'ndjson', { siteId: site }))
+    expect(rows.map(({ deviceNo }) => deviceNo)).toEqual([two, one])
     expectFaults(await client.call('pageDevices', { siteId: 'x', isPlaced: 'yes' }, own), ['siteId', 'isPlaced'])
   })
-})
-
-test('an export of placements has the rows of the page, by the same filters', async () => {
-  const own = await newApplication(client)
-  const [site, elsewhere] = [await newSite(own), await newSite(own)]
-  for (let index = 0; index < 3; index++) await newPlaced(own, site)
-  await newPlaced(own, elsewhere)
-  const exported = (filter: Record<string, unknown>) =>
-    client.call('createExport', { kind: 'placements', siteId: site, ...filter }, own)
-  const { text } = await exported({ format: 'ndjson' })
-  const rows = text
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line))
-  expect(rows).toEqual((await page(own, { siteId: site })).list)
-  const [head, ...lines] = (await exported({})).text.replace('\ufeff', '').trim().split('\r\n')
-  expect(head).toStartWith('deviceNo,appId,siteId,siteName,laneType,laneName,placedTime,placedBy')
-  expect(lines).toHaveLength(3)
-  expectFaults(await exported({ format: 'geojson' }), ['format'])
 })
 
 describe('pagePlacementHistory', () => {
@@ -162,8 +149,7 @@ describe('pagePlacementHistory', () => {
 })
 
 describe('summarizePlacements', () => {
-  const summary = async (siteIds: string) =>
-    expectSuccess(await client.call('summarizePlacements', { siteIds }, app)).list
+  const summary = async (siteIds: string) => (await succeed('summarizePlacements', { siteIds }, app)).list
 
   test('counts devices by state and lane, in the order asked; a lane for both counts as both', async () => {
     const [empty, full] = [await newSite(app), await newSite(app)]
@@ -204,7 +190,7 @@ describe('summarizePlacements', () => {
 
 describe('suggestPlacements', () => {
   const suggest = async (by: Awaited<ReturnType<typeof newApplication>>, query: Record<string, unknown>) =>
-    expectSuccess(await client.call('suggestPlacements', query, by)).list
+    (await succeed('suggestPlacements', query, by)).list
 
   test('answers devices that stand nowhere and lie within the distance, nearest first, and places nothing', async () => {
     const own = await newApplication(client)

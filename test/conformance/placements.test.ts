@@ -1,19 +1,18 @@
 import { describe, expect, test } from 'bun:test'
 import { newApplication, newSerial, siteBody, takeOffline } from '../kit/records.ts'
+import { detail, history, newPlaced, page, place, remove } from './placement-support.ts'
 import {
-  detail,
-  deviceRecord,
-  events,
-  history,
+  client,
+  expectFaults,
+  expectNow,
+  expectRefusal,
+  expectSuccess,
+  feedOf,
   newDevice,
-  newPlaced,
   newSite,
-  page,
-  place,
-  remove,
+  succeed,
   typesOf,
-} from './placement-support.ts'
-import { client, expectFaults, expectNow, expectRefusal, expectSuccess } from './support.ts'
+} from './support.ts'
 
 const app = await newApplication(client)
 const other = await newApplication(client)
@@ -47,18 +46,18 @@ describe('savePlacement', () => {
 
   test('adds nothing to the records of the device and the site', async () => {
     const deviceNo = await newDevice(app)
-    const before = await deviceRecord(app, deviceNo)
-    const siteBefore = expectSuccess(await client.call('getSite', { id: site }, app))
+    const before = await succeed('getDevice', { deviceNo }, app)
+    const siteBefore = await succeed('getSite', { id: site }, app)
     expectSuccess(await place(app, deviceNo, site))
-    expect(await deviceRecord(app, deviceNo)).toEqual(before)
-    expect(expectSuccess(await client.call('getSite', { id: site }, app))).toEqual(siteBefore)
+    expect(await succeed('getDevice', { deviceNo }, app)).toEqual(before)
+    expect(await succeed('getSite', { id: site }, app)).toEqual(siteBefore)
   })
 
   test('the same again answers the same, and tells nothing', async () => {
     const deviceNo = await newDevice(app)
     const first = expectSuccess(await place(app, deviceNo, site, { laneName: 'a' }))
     expect(expectSuccess(await place(app, deviceNo, site, { laneName: 'a' }))).toEqual(first)
-    expect(typesOf(await events(app, deviceNo))).toEqual(['device.bound', 'device.placed'])
+    expect(typesOf(await feedOf(app, { deviceNo }))).toEqual(['device.bound', 'device.placed'])
     expect(await history(app, { deviceNo })).toEqual([first])
   })
 
@@ -67,7 +66,7 @@ describe('savePlacement', () => {
     const first = expectSuccess(await place(app, deviceNo, site, { laneName: 'a' }))
     const changed = expectSuccess(await place(app, deviceNo, site, { laneType: 2 }))
     expect(changed).toEqual({ ...first, laneType: 2, laneName: null })
-    const told = await events(app, deviceNo)
+    const told = await feedOf(app, { deviceNo })
     expect(typesOf(told)).toEqual(['device.bound', 'device.placed', 'device.placed'])
     expect(told.at(-1)?.data as object).toEqual(changed)
     expect(await history(app, { deviceNo })).toEqual([changed])
@@ -80,7 +79,7 @@ describe('savePlacement', () => {
     expect(moved).toMatchObject({ siteId: second, siteName: 'Second site', removedTime: null, reason: null })
     const over = { ...first, removedTime: moved.placedTime, removedBy: `application:${app.appId}` }
     expect(await history(app, { deviceNo })).toEqual([moved, over])
-    const told = await events(app, deviceNo)
+    const told = await feedOf(app, { deviceNo })
     expect(typesOf(told)).toEqual(['device.bound', 'device.placed', 'device.unplaced', 'device.placed'])
     expect(told.slice(1).map(({ data }) => data as object)).toEqual([first, over, moved])
     expect(told[2]?.occurredAt).toBe(told[3]?.occurredAt as string)
@@ -122,7 +121,7 @@ describe('savePlacement', () => {
       expectRefusal(await place(app, deviceNo, siteId), 'siteNotFound')
     }
     expectRefusal(await detail(app, deviceNo), 'placementNotFound')
-    expect(typesOf(await events(app, deviceNo))).toEqual(['device.bound'])
+    expect(typesOf(await feedOf(app, { deviceNo }))).toEqual(['device.bound'])
   })
 
   test('works for an offline application', async () => {
@@ -149,7 +148,7 @@ describe('removePlacement', () => {
     }
     expect(await history(app, { deviceNo })).toEqual([over])
     expect((await page(app, { deviceNo })).list).toEqual([])
-    const told = (await events(app, deviceNo)).at(-1)
+    const told = (await feedOf(app, { deviceNo })).at(-1)
     expect([told?.type, told?.data as object]).toEqual(['device.unplaced', over])
   })
 })

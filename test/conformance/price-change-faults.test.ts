@@ -3,7 +3,16 @@ import { momentFormat } from '../../src/vocabulary/moments.ts'
 import { newApplication, siteBody } from '../kit/records.ts'
 import { longTest } from '../kit/scale.ts'
 import { ahead, at, day, schedule, scheduled } from './price-support.ts'
-import { client, expectFaults, expectRefusal, expectSuccess, newRule, occupancyTerms, saveSiteOf } from './support.ts'
+import {
+  client,
+  expectFaults,
+  expectRefusal,
+  expectSuccess,
+  newRule,
+  occupancyTerms,
+  saveSiteOf,
+  succeed,
+} from './support.ts'
 
 test('schedulePriceChange takes exactly one of billingRuleId and sites', async () => {
   const application = await newApplication(client)
@@ -176,7 +185,7 @@ longTest('more than 10,000 sites are refused', async () => {
   const rule = await newRule(application, 1)
   const sites = Array.from({ length: 1000 }, () => siteBody(appId, { appId: undefined }))
   for (let batch = 0; batch < 10; batch++) {
-    expectSuccess(await client.call('saveSites', { appId, sites }, { token }))
+    await succeed('saveSites', { appId, sites }, { token })
   }
   const ask = { effectiveTime: ahead(day), sites: { all: true }, rules: { fastChargeBillRuleId: rule } }
   expect((await scheduled(application, ask)).siteCount).toBe(10_000)

@@ -13,7 +13,16 @@ import {
   siteOf,
   untilApplied,
 } from './price-support.ts'
-import { client, expectFaults, expectRefusal, expectSuccess, newRule, onePeriod, saveSiteOf } from './support.ts'
+import {
+  client,
+  expectFaults,
+  expectRefusal,
+  expectSuccess,
+  newRule,
+  onePeriod,
+  saveSiteOf,
+  succeed,
+} from './support.ts'
 
 const undo = ({ appId, token }: TestApplication, id: number, reason: unknown = 'too dear') =>
   client.call('undoPriceChange', { appId, id, reason }, { token })
@@ -42,12 +51,11 @@ test.concurrent('undo puts the terms of a rule back at once, by a price change o
     ['priceChange.applied', 'platform:prices'],
   ])
   // The undo is found by what it undoes.
-  const undosOf = async (undoOf: string) =>
-    expectSuccess(await client.call('pagePriceChanges', { undoOf }, { token: application.token })).list
+  const undosOf = async (undoOf: string) => (await succeed('pagePriceChanges', { undoOf }, application)).list
   expect(await undosOf(`${change.id},${undone.id}`)).toEqual([undone])
   expect(await undosOf(String(undone.id))).toEqual([])
   for (const undoOf of ['x', '0', '1,', Array(101).fill(1).join()]) {
-    expectFaults(await client.call('pagePriceChanges', { undoOf }, { token: application.token }), ['undoOf'])
+    expectFaults(await client.call('pagePriceChanges', { undoOf }, application), ['undoOf'])
   }
   // Nothing of the first change is left to undo. The undo can be undone like any other change.
   expectRefusal(await undo(application, change.id), 'priceChangeWrongState')
@@ -70,9 +78,9 @@ test.concurrent('undo of a change whose terms no longer hold, that waits, was ca
   const same = await scheduledSoon(application, { billingRuleId: rule, periods: at('2') })
   for (const { id } of [change, ofGone, same]) await untilApplied(application, id)
   expectRefusal(await undo(application, same.id), 'priceChangeWrongState')
-  expectSuccess(await client.call('updateBillingRule', { appId, id: rule, periods: at('3') }, { token }))
+  await succeed('updateBillingRule', { appId, id: rule, periods: at('3') }, { token })
   expectRefusal(await undo(application, change.id), 'priceChangeWrongState')
-  expectSuccess(await client.call('deleteBillingRule', { appId, id: gone }, { token }))
+  await succeed('deleteBillingRule', { appId, id: gone }, { token })
   expectRefusal(await undo(application, ofGone.id), 'priceChangeWrongState')
   expectRefusal(await undo(application, 9_000_000_000), 'priceChangeNotFound')
   for (const reason of [null, '', ' ', 5]) expectFaults(await undo(application, change.id, reason), ['reason'])
@@ -95,8 +103,8 @@ test.concurrent('undo puts back the rules of each site that still has what the c
   const [ofGone, same] = [await newSite(gone), await newSite(given)]
   const change = await scheduledSoon(application, { sites: { all: true }, rules: { fastChargeBillRuleId: given } })
   await untilApplied(application, change.id)
-  expectSuccess(await client.call('updateSite', { appId, id: moved, fastChargeBillRuleId: second }, { token }))
-  expectSuccess(await client.call('deleteBillingRule', { appId, id: gone }, { token }))
+  await succeed('updateSite', { appId, id: moved, fastChargeBillRuleId: second }, { token })
+  await succeed('deleteBillingRule', { appId, id: gone }, { token })
   const undone = expectSuccess(await undo(application, change.id))
   expect(undone).toMatchObject({ status: 2, undoOf: change.id, siteCount: 3, skippedCount: 3, rules: null })
   const ruleOfSite = async (id: number) => (await siteOf(application, id)).fastChargeBillRuleId

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Answer } from '../kit/client.ts'
 import { deviceBody, newApplication, type TestApplication } from '../kit/records.ts'
-import { client, createDeviceOf, expectRefusal, expectSuccess, withinOneSecond } from './support.ts'
+import { client, createDeviceOf, expectRefusal, expectSuccess, succeed, withinOneSecond } from './support.ts'
 
 /** Sends many requests at once that create no device. */
 function burst({ token }: Pick<TestApplication, 'token'>, requests: number): Promise<Answer<unknown>[]> {
@@ -72,7 +72,7 @@ test('one application’s limit does not touch another, nor operators', async ()
   ])
   expect(refusedOf(await burst(limited, 40)).length).toBeGreaterThan(0)
   expectSuccess(await createDeviceOf(other))
-  expectSuccess(await client.operate('createDevice', deviceBody(limited.appId)))
+  await succeed('createDevice', deviceBody(limited.appId))
 })
 
 test('an application with a limit of null has none', async () => {
@@ -83,9 +83,9 @@ test('an application with a limit of null has none', async () => {
 test('a new limit holds within 1 s', async () => {
   const application = await newApplication(client, { rateLimitPerSecond: null })
   const { appId, token } = application
-  expectSuccess(await client.operate('updateApplication', { appId, rateLimitPerSecond: 1 }))
+  await succeed('updateApplication', { appId, rateLimitPerSecond: 1 })
   await withinOneSecond(() => client.call('createDevice', {}, { token }), 10007)
-  expectSuccess(await client.operate('updateApplication', { appId, rateLimitPerSecond: null }))
+  await succeed('updateApplication', { appId, rateLimitPerSecond: null })
   await withinOneSecond(() => client.call('createDevice', {}, { token }), 10001)
   expect(refusedOf(await burst(application, 50))).toEqual([])
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createExport } from '../../src/bulk/contract.ts'
 import { deviceBody, newApplication } from '../kit/records.ts'
-import { client, expectFaults, expectRefusal, expectSuccess } from './support.ts'
+import { client, expectFaults, expectRefusal, expectSuccess, succeed } from './support.ts'
 
 interface Region {
   code: string
@@ -13,13 +13,13 @@ interface Region {
 const { appId, token } = await newApplication(client)
 
 async function tree(query: Record<string, unknown> = {}): Promise<Region[]> {
-  const data = expectSuccess(await client.call('getRegionTree', query, { token }))
+  const data = await succeed('getRegionTree', query, { token })
   expect(Object.keys(data)).toEqual(['list', 'tableDate'])
   return data.list as unknown as Region[]
 }
 
 async function detail(code: string) {
-  return expectSuccess(await client.call('getRegion', { code }, { token }))
+  return await succeed('getRegion', { code }, { token })
 }
 
 function flat(list: Region[]): Region[] {
@@ -149,7 +149,7 @@ describe('the table', () => {
     }
     expect((await detail('330104')).fullName).toBe('浙江省杭州市江干区')
     const body = deviceBody(appId, { provinceCode: '330000', cityCode: '330100', districtCode: '330104' })
-    const { deviceBattery } = expectSuccess(await client.call('createDevice', body, { token }))
+    const { deviceBattery } = await succeed('createDevice', body, { token })
     expect(deviceBattery).toMatchObject({ districtName: '江干区', cityName: '杭州市' })
   })
 })
@@ -161,9 +161,7 @@ describe('saveRegion', () => {
 
   test('adds a region to every answer that names codes, and deletion takes it away', async () => {
     const code = '360194'
-    const device = expectSuccess(
-      await client.call('createDevice', deviceBody(appId, { districtCode: code }), { token }),
-    )
+    const device = await succeed('createDevice', deviceBody(appId, { districtCode: code }), { token })
     expect(device.deviceBattery.districtName).toBeNull()
     const before = await etag()
     const saved = expectSuccess(await save({ code, name: '新城区', parentCode: '360100' }))

@@ -1,22 +1,24 @@
 import { describe, expect, test } from 'bun:test'
 import type { Found } from '../../src/service/search/contract.ts'
 import { newPerson, signIn } from '../kit/people.ts'
-import { deviceBody, newApplication, newSerial } from '../kit/records.ts'
+import { newApplication, newSerial } from '../kit/records.ts'
 import { becomesTrue } from '../kit/waits.ts'
 import {
   client,
   createDeviceOf,
+  deviceRow,
   expectFaults,
   expectRefusal,
   expectSuccess,
   occupancyTerms,
   saveSiteOf,
+  succeed,
 } from './support.ts'
 
 type As = Parameters<typeof client.call>[2]
 
 async function find(text: string, as: As = { token: client.operatorKey }): Promise<Found[]> {
-  return expectSuccess(await client.call('search', { text }, as)).list
+  return (await succeed('search', { text }, as)).list
 }
 
 /**
@@ -30,7 +32,7 @@ async function named() {
   const device = expectSuccess(await createDeviceOf(app, { deviceNo: `${word}-0001`, deviceName: 'Gate' }))
   const site = expectSuccess(await saveSiteOf(app, { siteName: `North ${word}` }))
   const rule = { appId, ruleName: `Day ${word}`, ruleType: 3, ...occupancyTerms }
-  const saved = expectSuccess(await client.call('saveBillingRule', rule, { token }))
+  const saved = await succeed('saveBillingRule', rule, { token })
   const found: Found[] = [
     { kind: 'device', id: device.deviceNo, appId, name: 'Gate' },
     { kind: 'site', id: String(site.id), appId, name: `North ${word}` },
@@ -58,11 +60,8 @@ describe('a search', () => {
   test('answers eight of a kind at most, exact matches first', async () => {
     const { word, app, own } = await named()
     const serials = Array.from({ length: 12 }, (_, place) => `${word}-1${String(place).padStart(3, '0')}`)
-    const devices = serials.map((deviceNo) => {
-      const { appId: _, ...row } = deviceBody(app.appId, { deviceNo })
-      return row
-    })
-    expectSuccess(await client.call('createDevices', { appId: app.appId, devices }, app))
+    const devices = serials.map((deviceNo) => deviceRow({ deviceNo }))
+    await succeed('createDevices', { appId: app.appId, devices }, app)
     for (let place = 0; place < 9; place++) expectSuccess(await saveSiteOf(app, { siteName: `${word} ${place}` }))
     expectSuccess(await saveSiteOf(app, { siteName: word }))
     const found = await find(word, own)

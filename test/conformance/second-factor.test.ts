@@ -12,7 +12,7 @@ import {
   signIn,
   startedSecret,
 } from '../kit/people.ts'
-import { client, expectFaults, expectRefusal, expectSuccess, withinOneSecond } from './support.ts'
+import { client, expectFaults, expectRefusal, expectSuccess, succeed, withinOneSecond } from './support.ts'
 
 const enter = ({ name, password }: Person, code?: string) => client.call('createSession', { name, password, code })
 
@@ -26,14 +26,14 @@ describe('a code generator', () => {
   test('is set up by a code of the secret that was shown, and shows recovery codes once', async () => {
     const person = await newPerson(client, 'viewer')
     const headers = await signIn(client, person)
-    const before = expectSuccess(await client.call('getSecondFactors', {}, { headers }))
+    const before = await succeed('getSecondFactors', {}, { headers })
     expect(before).toEqual({ isRequired: false, totp: null, passkeys: [], recoveryCodesLeft: 0 })
-    const started = expectSuccess(await client.call('startTotp', {}, { headers }))
+    const started = await succeed('startTotp', {}, { headers })
     expect(started.secret).toMatch(/^[A-Z2-7]{32}$/)
     const url = new URL(started.otpauthUrl)
     expect([url.protocol, url.host, url.searchParams.get('secret')]).toEqual(['otpauth:', 'totp', started.secret])
     expectRefusal(await client.call('saveTotp', { code: '000000' }, { headers }), 'codeInvalid')
-    const saved = expectSuccess(await client.call('saveTotp', { code: codeOf(started.secret) }, { headers }))
+    const saved = await succeed('saveTotp', { code: codeOf(started.secret) }, { headers })
     expect(saved.recoveryCodes).toHaveLength(10)
     expect(new Set(saved.recoveryCodes).size).toBe(10)
     for (const code of saved.recoveryCodes ?? []) expect(code).toMatch(/^[a-z2-7]{4}(-[a-z2-7]{4}){3}$/)
@@ -41,10 +41,10 @@ describe('a code generator', () => {
     const shown = await client.call('getSecondFactors', {}, { headers })
     expect(shown.text).not.toContain(started.secret)
     expect(expectSuccess(shown)).not.toHaveProperty('recoveryCodes')
-    expect(expectSuccess(await client.operate('getOperator', { id: person.id })).hasSecondFactor).toBe(true)
+    expect((await succeed('getOperator', { id: person.id })).hasSecondFactor).toBe(true)
     // A new generator in place of the first brings no new recovery codes.
     const again = await startedSecret(client, headers)
-    expect(expectSuccess(await client.call('saveTotp', { code: codeOf(again) }, { headers })).recoveryCodes).toBeNull()
+    expect((await succeed('saveTotp', { code: codeOf(again) }, { headers })).recoveryCodes).toBeNull()
   })
 
   test('is asked for after the right password alone', async () => {
@@ -102,7 +102,7 @@ describe('a code generator', () => {
 
   test('is removed, with the recovery codes where it was the last factor', async () => {
     const { person, headers } = await personWithGenerator()
-    const left = expectSuccess(await client.call('deleteTotp', {}, { headers }))
+    const left = await succeed('deleteTotp', {}, { headers })
     expect(left).toEqual({ isRequired: false, totp: null, passkeys: [], recoveryCodesLeft: 0 })
     expectRefusal(await client.call('deleteTotp', {}, { headers }), 'secondFactorNotFound')
     expectRefusal(await client.call('renewRecoveryCodes', {}, { headers }), 'secondFactorNotFound')
@@ -125,8 +125,8 @@ describe('a recovery code', () => {
     expect(expectSuccess(await enter(person, first.toUpperCase().replaceAll('-', ''))).method).toBe('password+code')
     expectRefusal(await enter(person, first), 'codeInvalid')
     expectSuccess(await enter(person, second))
-    expect(expectSuccess(await client.call('getSecondFactors', {}, { headers })).recoveryCodesLeft).toBe(8)
-    const { list } = expectSuccess(await client.operate('pageAudit', { type: 'secondFactor.recoveryCodeUsed' }))
+    expect((await succeed('getSecondFactors', {}, { headers })).recoveryCodesLeft).toBe(8)
+    const { list } = await succeed('pageAudit', { type: 'secondFactor.recoveryCodeUsed' })
     const told = list.find(({ data }) => (data as { operatorId?: number }).operatorId === person.id)
     expect(told?.data).toMatchObject({ operatorId: person.id, recoveryCodesLeft: 8 })
     expect(JSON.stringify(list)).not.toContain(second)
@@ -140,7 +140,7 @@ describe('a recovery code', () => {
 
   test('is replaced with all others by new ones', async () => {
     const { person, headers, recoveryCodes } = await personWithGenerator()
-    const renewed = expectSuccess(await client.call('renewRecoveryCodes', {}, { headers })).recoveryCodes
+    const renewed = (await succeed('renewRecoveryCodes', {}, { headers })).recoveryCodes
     expect(renewed).toHaveLength(10)
     expectRefusal(await enter(person, recoveryCodes[0]), 'codeInvalid')
     expectSuccess(await enter(person, renewed?.[0]))
@@ -152,12 +152,12 @@ describe('resetSecondFactors', () => {
     const admin = await signIn(client, await newPerson(client, 'admin'))
     const { person, headers, recoveryCodes } = await personWithGenerator()
     const input = { id: person.id, reason: 'the phone is lost' }
-    const reset = expectSuccess(await client.call('resetSecondFactors', input, { headers: admin }))
+    const reset = await succeed('resetSecondFactors', input, { headers: admin })
     expect(reset).toMatchObject({ id: person.id, hasSecondFactor: false })
     await withinOneSecond(() => client.call('getSession', {}, { headers }), 10002)
     expect(expectSuccess(await enter(person)).method).toBe('password')
     expectRefusal(await client.call('resetSecondFactors', input, { headers: admin }), 'secondFactorNotFound')
-    const { list } = expectSuccess(await client.operate('pageAudit', { type: 'secondFactor.reset' }))
+    const { list } = await succeed('pageAudit', { type: 'secondFactor.reset' })
     expect(list[0]?.data).toMatchObject({ operatorId: person.id, reason: input.reason })
     expect(JSON.stringify(list)).not.toContain(recoveryCodes[0])
   })
@@ -174,7 +174,7 @@ describe('resetSecondFactors', () => {
 describe('a set-up link', () => {
   test('asks for the code of an account that has a factor', async () => {
     const { person, secret } = await personWithGenerator()
-    const { setUpPath } = expectSuccess(await client.operate('resetOperator', { id: person.id }))
+    const { setUpPath } = await succeed('resetOperator', { id: person.id })
     const input = { setUpToken: setUpPath?.split('#')[1], password: newPassword() }
     expectRefusal(await client.call('setUpOperator', input), 'secondFactorRequired')
     expectRefusal(await client.call('setUpOperator', { ...input, code: '000000' }), 'codeInvalid')
@@ -186,7 +186,7 @@ describe('a set-up link', () => {
 describe('confirmSession', () => {
   test('gives a new proof by the password, and the code where there is a generator', async () => {
     const { person, headers, secret } = await personWithGenerator()
-    const before = expectSuccess(await client.call('getSession', {}, { headers }))
+    const before = await succeed('getSession', {}, { headers })
     expect(before).toMatchObject({ method: 'password', isLimited: false })
     const confirm = (input: object) => client.call('confirmSession', input, { headers })
     expectFaults(await confirm({}), ['password'])
@@ -202,20 +202,18 @@ describe('confirmSession', () => {
     const headers = { cookie: cookieOf(await client.call('createSession', { operatorKey: client.operatorKey })) }
     expectFaults(await client.call('confirmSession', { password: 'x' }, { headers }), ['operatorKey'])
     expectRefusal(await client.call('confirmSession', { operatorKey: 'fok_x' }, { headers }), 'signInFailed')
-    const other = expectSuccess(await client.operate('createOperatorKey', { name: newPassword(), role: 'viewer' }))
+    const other = await succeed('createOperatorKey', { name: newPassword(), role: 'viewer' })
     expectRefusal(await client.call('confirmSession', { operatorKey: other.operatorKey }, { headers }), 'signInFailed')
-    const confirmed = expectSuccess(
-      await client.call('confirmSession', { operatorKey: client.operatorKey }, { headers }),
-    )
+    const confirmed = await succeed('confirmSession', { operatorKey: client.operatorKey }, { headers })
     expect(confirmed.method).toBe('operatorKey')
     expectRefusal(await client.operate('confirmSession', { operatorKey: client.operatorKey }), 'notPermitted')
-    const bearer = expectSuccess(await client.operate('getSession', {}))
+    const bearer = await succeed('getSession', {})
     expect(bearer).toMatchObject({ method: null, isLimited: false, confirmedUntil: null })
   })
 
   test('leaves the change of one’s own password as it was', async () => {
     const { person, headers } = await personWithGenerator()
     const input = { password: person.password, newPassword: newPassword() }
-    expectSuccess(await client.call('changePassword', input, { headers }))
+    await succeed('changePassword', input, { headers })
   })
 })

@@ -2,7 +2,15 @@ import { expect, test } from 'bun:test'
 import { momentFormat } from '../../src/vocabulary/moments.ts'
 import { newApplication, newToken, shownSecret } from '../kit/records.ts'
 import { becomes } from '../kit/waits.ts'
-import { client, expectFaults, expectRefusal, expectSuccess, newIdleApplication, withinOneSecond } from './support.ts'
+import {
+  client,
+  expectFaults,
+  expectRefusal,
+  expectSuccess,
+  newIdleApplication,
+  succeed,
+  withinOneSecond,
+} from './support.ts'
 
 const tryToken = (token: string) => client.call('createDevice', {}, { token })
 /** Code 10001 means that the token was accepted: the request's body is invalid, so nothing is created. */
@@ -12,7 +20,7 @@ const issue = (appId: string, appSecret: string) =>
   client.call('issueToken', { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret })
 
 async function rotate(appId: string, members: Record<string, unknown> = {}): Promise<string> {
-  return shownSecret(expectSuccess(await client.operate('rotateApplicationSecret', { appId, ...members })).appSecret)
+  return shownSecret((await succeed('rotateApplicationSecret', { appId, ...members })).appSecret)
 }
 
 async function expectNoToken(appId: string, appSecret: string): Promise<void> {
@@ -126,7 +134,7 @@ test.concurrent('an application rotates its own secret, and may not rotate anoth
 
   // Without an overlap, the token that called the rotation becomes invalid too.
   const token = await newToken(client, app.appId, fresh)
-  const last = shownSecret(expectSuccess(await client.call('rotateApplicationSecret', {}, { token })).appSecret)
+  const last = shownSecret((await succeed('rotateApplicationSecret', {}, { token })).appSecret)
   expectRefusal(await withinOneSecond(() => tryToken(token), 10002), 'tokenInvalid')
   expectRefusal(await client.call('rotateApplicationSecret', {}, { token }), 'tokenInvalid')
   await expectNoToken(app.appId, fresh)
@@ -135,25 +143,25 @@ test.concurrent('an application rotates its own secret, and may not rotate anoth
 
 const end = (members: Record<string, unknown>, options = {}) =>
   client.operate('endPreviousApplicationSecret', members, options)
-const detail = async (appId: string) => expectSuccess(await client.operate('getApplication', { appId }))
+const detail = async (appId: string) => await succeed('getApplication', { appId })
 const endsOf = async (subject: string) =>
-  expectSuccess(await client.operate('pageAudit', { subject, type: 'application.previousSecretEnded' })).list
+  (await succeed('pageAudit', { subject, type: 'application.previousSecretEnded' })).list
 
 test.concurrent('the record tells until when the previous secret works, and null once none does', async () => {
   const { appId } = await newIdleApplication()
   expect((await detail(appId)).overlapUntil).toBeNull()
-  const { timeZone } = expectSuccess(await client.operate('getSettings', {}))
+  const { timeZone } = await succeed('getSettings', {})
   const show = momentFormat(timeZone)
   const [earliest, rotated, latest] = [
     show(new Date(Date.now() + 599_000)),
-    expectSuccess(await client.operate('rotateApplicationSecret', { appId, overlapSeconds: 600 })),
+    await succeed('rotateApplicationSecret', { appId, overlapSeconds: 600 }),
     show(new Date(Date.now() + 601_000)),
   ]
   const until = rotated.overlapUntil as string
   expect(until >= earliest && until <= latest, until).toBe(true)
   // Every operation that answers the record tells it, and so does the audit trail.
   expect(await detail(appId)).toMatchObject({ overlapUntil: until })
-  const { list } = expectSuccess(await client.operate('pageApplications', { appName: rotated.appName }))
+  const { list } = await succeed('pageApplications', { appName: rotated.appName })
   expect(list.find((row) => row.appId === appId)?.overlapUntil).toBe(until)
   for (const answer of [
     await client.operate('updateApplication', { appId, appName: 'other' }),
@@ -229,7 +237,7 @@ test.concurrent('an application ends its own previous secret, and not another’
   expect((await endsOf(app.appId)).map(({ actor }) => actor)).toEqual([`application:${app.appId}`])
   expectFaults(await end({}), ['appId'])
   await rotate(app.appId, { overlapSeconds: 600 })
-  expectSuccess(await client.operate('freezeApplication', { appId: app.appId, reason: 'leak' }))
+  await succeed('freezeApplication', { appId: app.appId, reason: 'leak' })
   expectRefusal(await client.call('endPreviousApplicationSecret', {}, { token }), 'applicationFrozen')
   expect(expectSuccess(await end({ appId: app.appId }))).toMatchObject({ status: 2, overlapUntil: null })
 })
@@ -237,6 +245,6 @@ test.concurrent('an application ends its own previous secret, and not another’
 test.concurrent('a token by which an application ends the secret that obtained it ends too', async () => {
   const { appId, token } = await newApplication(client)
   await rotate(appId, { overlapSeconds: 600 })
-  expectSuccess(await client.call('endPreviousApplicationSecret', {}, { token }))
+  await succeed('endPreviousApplicationSecret', {}, { token })
   expectRefusal(await withinOneSecond(() => tryToken(token), 10002), 'tokenInvalid')
 })

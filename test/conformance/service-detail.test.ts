@@ -3,7 +3,7 @@ import { settings } from '../../src/config.ts'
 import { getServiceDetail } from '../../src/service/detail/contract.ts'
 import { newPerson, signIn } from '../kit/people.ts'
 import { newApplication } from '../kit/records.ts'
-import { client, expectRefusal, expectSuccess } from './support.ts'
+import { client, expectRefusal, expectSuccess, succeed } from './support.ts'
 
 // The service's database, disk and processes, for the people who operate it.
 
@@ -13,7 +13,7 @@ const of = async (role: 'admin' | 'operator' | 'viewer') => ({
 
 test('getServiceDetail tells what the service runs on, and what it finds, by codes', async () => {
   expect(getServiceDetail.path).toBe('/api/platform/v1/service/detail')
-  const detail = expectSuccess(await client.operate('getServiceDetail', {}))
+  const detail = await succeed('getServiceDetail', {})
   expect(detail.version).toMatch(/^\d+\.\d+\.\d+/)
   expect(detail.runtime).toMatch(/^(Bun|Node) \d+\.\d+\.\d+/)
   expect(detail.databaseVersion).toMatch(/^\d+/)
@@ -38,7 +38,7 @@ test('getServiceDetail tells what the service runs on, and what it finds, by cod
 
 test('getServiceDetail tells what each table holds, the largest first, and for how long', async () => {
   await newApplication(client)
-  const { tables, forecast } = expectSuccess(await client.operate('getServiceDetail', {}))
+  const { tables, forecast } = await succeed('getServiceDetail', {})
   const named = new Map(tables.map((table) => [table.name, table]))
   for (const name of ['device', 'site', 'event', 'state_change', 'delivery', 'operator']) {
     expect(named.get(name)?.bytes).toBeGreaterThan(0)
@@ -65,7 +65,7 @@ test('getServiceDetail shows settings to admins alone, and secrets to nobody', a
   expect(asAdmin.text).not.toContain(client.operatorKey)
   expect(asAdmin.text).not.toMatch(/postgres(ql)?:\/\//)
 
-  expect(expectSuccess(await client.call('getServiceDetail', {}, await of('operator'))).settings).toBeNull()
+  expect((await succeed('getServiceDetail', {}, await of('operator'))).settings).toBeNull()
   expectRefusal(await client.call('getServiceDetail', {}, await of('viewer')), 'notPermitted')
   const { token } = await newApplication(client)
   expectRefusal(await client.call('getServiceDetail', {}, { token }), 'notPermitted')

@@ -3,7 +3,7 @@ import { operations } from '../../src/reference/operations.ts'
 import { getHealth, getMetrics, getOpenApi, getReadiness } from '../../src/service/contract.ts'
 import { refusals as kinds } from '../../src/vocabulary/refusals.ts'
 import { newApplication } from '../kit/records.ts'
-import { client, createDeviceOf, expectRefusal, expectSuccess, saveSiteOf } from './support.ts'
+import { client, createDeviceOf, expectRefusal, expectSuccess, saveSiteOf, succeed } from './support.ts'
 
 test('GET /healthz says that the process is alive, to anyone', async () => {
   expect(getHealth.path).toBe('/healthz')
@@ -22,8 +22,8 @@ test('GET /readyz says that the service is ready, each check by name, to anyone'
 
 test('the probes care for no token, valid or not', async () => {
   for (const token of ['wrong', client.operatorKey]) {
-    expectSuccess(await client.call('getHealth', {}, { token }))
-    expectSuccess(await client.call('getReadiness', {}, { token }))
+    await succeed('getHealth', {}, { token })
+    await succeed('getReadiness', {}, { token })
   }
 })
 
@@ -152,27 +152,17 @@ test('/metrics names no application, serial or unknown path', async () => {
   expect(text).not.toContain(device.deviceNo)
 })
 
-interface OpenApi {
-  openapi: string
-  paths: Record<
-    string,
-    Record<string, { operationId: string; requestBody?: unknown; responses: Record<string, unknown> }>
-  >
-}
-
-async function openApi(): Promise<OpenApi> {
-  const answer = await client.call('getOpenApi', {})
-  expect(answer.status).toBe(200)
-  expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
-  return JSON.parse(answer.text)
-}
-
-test('GET /openapi.json is an OpenAPI 3.1 document of every operation, to anyone', async () => {
+test('GET /openapi.json is the OpenAPI document of every operation, to anyone', async () => {
   expect(getOpenApi.path).toBe('/openapi.json')
-  const document = await openApi()
-  expect(document.openapi).toMatch(/^3\.1\.\d+$/)
-  const described = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { operationId }]) => `${operationId} ${method.toUpperCase()} ${path}`),
+  const answer = await client.call('getOpenApi', {})
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([
+    200,
+    expect.stringMatching(/^application\/json/),
+  ])
+  const { openapi, paths } = JSON.parse(answer.text) as { openapi: string; paths: Record<string, object> }
+  expect(openapi).toMatch(/^3\.1\.\d+$/)
+  const described = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   )
-  expect(described.sort()).toEqual(operations.map(({ id, method, path }) => `${id} ${method} ${path}`).sort())
+  expect(described.sort()).toEqual(operations.map(({ method, path }) => `${method} ${path}`).sort())
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { cookieOf, newPassword, newPerson, signIn } from '../kit/people.ts'
-import { client, expectFaults, expectRefusal, expectSuccess, withinOneSecond } from './support.ts'
+import { client, expectFaults, expectRefusal, expectSuccess, succeed, withinOneSecond } from './support.ts'
 
 const sessionOf = (headers: Record<string, string>) => client.call('getSession', {}, { headers })
 
@@ -98,7 +98,7 @@ describe('createSession', () => {
     const person = await newPerson(client, 'operator')
     const headers = await signIn(client, person)
     expectSuccess(await sessionOf(headers))
-    expectSuccess(await client.operate('updateOperator', { id: person.id, status: 2 }))
+    await succeed('updateOperator', { id: person.id, status: 2 })
     await withinOneSecond(() => sessionOf(headers), 10002)
     expectRefusal(await client.call('createSession', { name: person.name, password: person.password }), 'signInFailed')
   })
@@ -145,7 +145,7 @@ describe('a session', () => {
     await withinOneSecond(() => sessionOf(headers), 10002)
     expectSuccess(await sessionOf(elsewhere))
     expect(expectSuccess(await sessionOf({ cookie: cookieOf(again) })).name).toBe(other.name)
-    const left = expectSuccess(await client.operate('pageSessions', { operatorId: person.id })).list
+    const left = (await succeed('pageSessions', { operatorId: person.id })).list
     expect(left).toHaveLength(1)
     expect(left.map(({ id }) => id)).not.toContain(former)
     // A refused sign-in ends no session.
@@ -165,7 +165,7 @@ describe('a session', () => {
     await signIn(client, person)
     await withinOneSecond(() => sessionOf(first), 10002)
     expectSuccess(await sessionOf(second))
-    const { list } = expectSuccess(await client.operate('pageSessions', { operatorId: person.id, pageSize: 100 }))
+    const { list } = await succeed('pageSessions', { operatorId: person.id, pageSize: 100 })
     expect(list).toHaveLength(20)
   })
 
@@ -174,14 +174,14 @@ describe('a session', () => {
     const headers = await signIn(client, person)
     await signIn(client, person)
     const others = await signIn(client, other)
-    const own = expectSuccess(await client.call('pageSessions', {}, { headers }))
+    const own = await succeed('pageSessions', {}, { headers })
     expect(own.list.map(({ name }) => name)).toEqual([person.name, person.name])
     const [newest] = own.list
     // A person cannot end another person's session by its id.
     expectRefusal(await client.call('deleteSession', { id: newest?.id }, { headers: others }), 'sessionNotFound')
-    const seen = expectSuccess(await client.operate('pageSessions', { operatorId: person.id }))
+    const seen = await succeed('pageSessions', { operatorId: person.id })
     expect(seen.list.map(({ id }) => id)).toEqual(own.list.map(({ id }) => id))
-    expectSuccess(await client.operate('deleteSession', { id: own.list[1]?.id }))
+    await succeed('deleteSession', { id: own.list[1]?.id })
     await withinOneSecond(() => sessionOf(headers), 10002)
   })
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { SiteRecord } from '../../src/sites/contract.ts'
 import { newApplication, type TestApplication } from '../kit/records.ts'
-import { client, expectFaults, expectSuccess, newRule, saveSiteOf } from './support.ts'
+import { client, expectFaults, expectSuccess, newRule, saveSiteOf, succeed } from './support.ts'
 
 async function newSite(application: TestApplication, members: Record<string, unknown> = {}): Promise<SiteRecord> {
   return expectSuccess(await saveSiteOf(application, members))
@@ -36,14 +36,14 @@ const west = await newSite(owner, {
 })
 
 async function found(query: Record<string, unknown>): Promise<string[]> {
-  const { list, total } = expectSuccess(await client.call('pageSites', query, { token: owner.token }))
+  const { list, total } = await succeed('pageSites', query, owner)
   expect(total).toBe(list.length)
   return list.map(({ siteName }) => siteName)
 }
 const namesOf = (...sites: SiteRecord[]) => sites.map(({ siteName }) => siteName)
 
 test('pageSites answers the records as they were saved, the newest first', async () => {
-  const { list } = expectSuccess(await client.call('pageSites', {}, { token: owner.token }))
+  const { list } = await succeed('pageSites', {}, owner)
   expect(JSON.stringify(list)).toBe(JSON.stringify([west, lake, south, north]))
 })
 
@@ -90,7 +90,7 @@ test('pageSites refuses a box that is none, or whose minimum lies above its maxi
     '0,1,1,0',
     `0,0,1,0.${'0'.repeat(200)}`,
   ]) {
-    const answer = await client.call('pageSites', { bbox }, { token: owner.token })
+    const answer = await client.call('pageSites', { bbox }, owner)
     expect(expectFaults(answer, ['bbox']).bbox).toContain('no minimum above its maximum')
   }
   const headers = { 'accept-language': 'zh' }
@@ -101,7 +101,7 @@ test('pageSites refuses a box that is none, or whose minimum lies above its maxi
 test('pageSites finds sites by their creation time, both ends included to the second', async () => {
   const application = await newApplication(client)
   const pages = async (query: Record<string, unknown>) =>
-    expectSuccess(await client.call('pageSites', query, { token: application.token })).list.map(({ id }) => id)
+    (await succeed('pageSites', query, application)).list.map(({ id }) => id)
   const first = await newSite(application)
   await Bun.sleep(2100)
   const second = await newSite(application)
@@ -120,7 +120,7 @@ test('pageSites finds sites by their creation time, both ends included to the se
 
 test('pageSites refuses a moment that no calendar or clock shows, in the caller’s language', async () => {
   for (const moment of ['2026-02-29 00:00:00', '2026-01-01', '2026-01-01T00:00:00', '2026-01-01 24:00:00', 'x', '0']) {
-    const answer = await client.call('pageSites', { timeFrom: moment, timeTo: moment }, { token: owner.token })
+    const answer = await client.call('pageSites', { timeFrom: moment, timeTo: moment }, owner)
     const reasons = expectFaults(answer, ['timeFrom', 'timeTo'])
     expect(reasons.timeFrom).toContain('yyyy-MM-dd HH:mm:ss')
   }
@@ -134,8 +134,8 @@ test('pageSites shows a changed site as it is, in its place, and a deleted one n
   const { token } = application
   const sites = [await newSite(application), await newSite(application), await newSite(application)] as const
   const [first, second, third] = sites
-  const changed = expectSuccess(await client.call('updateSite', { id: first.id, siteName: 'moved' }, { token }))
-  expectSuccess(await client.call('deleteSite', { id: second.id }, { token }))
-  const page = expectSuccess(await client.call('pageSites', {}, { token }))
+  const changed = await succeed('updateSite', { id: first.id, siteName: 'moved' }, { token })
+  await succeed('deleteSite', { id: second.id }, { token })
+  const page = await succeed('pageSites', {}, { token })
   expect(page).toMatchObject({ list: [third, changed], total: 2 })
 })

@@ -20,6 +20,7 @@ import {
   occupancyTerms,
   onePeriod,
   saveSiteOf,
+  succeed,
 } from './support.ts'
 
 /** The moment some seconds after another one, as RFC 3339. */
@@ -100,7 +101,7 @@ test.concurrent('prices of a moment of the future tell what waits, and of the pa
   expect(await fastAt(effectiveTime)).toMatchObject(afterwards)
   expect(await fastAt()).toMatchObject(afterwards)
   // What is cancelled waits no more.
-  expectSuccess(await client.call('cancelPriceChange', { appId, id: atSite.id, reason: 'x' }, { token }))
+  await succeed('cancelPriceChange', { appId, id: atSite.id, reason: 'x' }, { token })
   expect(await fastAt(later)).toMatchObject({ ...afterwards, untilAt: null })
 })
 
@@ -117,18 +118,18 @@ test.concurrent('prices remember updates of the rule and of the site, undo, and 
     return moment
   }
   await nextSecond()
-  expectSuccess(await client.call('updateBillingRule', { appId, id: rule, periods: at('2') }, { token }))
+  await succeed('updateBillingRule', { appId, id: rule, periods: at('2') }, { token })
   const updated = (await fastAt()) as NonNullable<Awaited<ReturnType<typeof fastAt>>>
   expect(updated).toMatchObject({ periods: at('2'), priceChangeId: null })
   expect(await fastAt(updated.sinceTime)).toMatchObject({ periods: at('2') })
   expect(await fastAt(from(updated.sinceAt, -1))).toMatchObject({ periods: onePeriod, untilTime: updated.sinceTime })
   // A name is no price.
-  expectSuccess(await client.call('updateBillingRule', { appId, id: rule, ruleName: 'renamed' }, { token }))
+  await succeed('updateBillingRule', { appId, id: rule, ruleName: 'renamed' }, { token })
   expect(await fastAt()).toEqual({ ...updated, ruleName: 'renamed' })
   const change = await scheduledSoon(application, { billingRuleId: rule, periods: at('3') })
   await untilApplied(application, change.id)
   await nextSecond()
-  const undone = expectSuccess(await client.call('undoPriceChange', { appId, id: change.id, reason: 'x' }, { token }))
+  const undone = await succeed('undoPriceChange', { appId, id: change.id, reason: 'x' }, { token })
   expect(await fastAt()).toMatchObject({ periods: at('2'), priceChangeId: undone.id, sinceTime: undone.effectiveTime })
   expect(await fastAt(change.effectiveTime)).toMatchObject({
     periods: at('3'),
@@ -136,8 +137,8 @@ test.concurrent('prices remember updates of the rule and of the site, undo, and 
     untilTime: undone.effectiveTime,
   })
   await nextSecond()
-  expectSuccess(await client.call('updateSite', { appId, id: site, fastChargeBillRuleId: other }, { token }))
-  expectSuccess(await client.call('deleteBillingRule', { appId, id: rule }, { token }))
+  await succeed('updateSite', { appId, id: site, fastChargeBillRuleId: other }, { token })
+  await succeed('deleteBillingRule', { appId, id: rule }, { token })
   const moved = await fastAt()
   expect(moved).toMatchObject({ billingRuleId: other, periods: onePeriod, priceChangeId: null })
   expect(await fastAt(from(moved?.sinceAt as string, -1))).toMatchObject({
@@ -146,7 +147,7 @@ test.concurrent('prices remember updates of the rule and of the site, undo, and 
     ruleName: 'renamed',
   })
   expect(await fastAt(change.effectiveTime)).toMatchObject({ periods: at('3') })
-  expectSuccess(await client.call('deleteSite', { appId, id: site }, { token }))
+  await succeed('deleteSite', { appId, id: site }, { token })
   expectRefusal(await askPrices(application, site), 'siteNotFound')
 })
 

@@ -29,8 +29,6 @@ async function everyMember(application: TestApplication) {
   }
 }
 
-const unknownId = 999_999_999_999
-
 describe('getSite', () => {
   test('answers byte for byte the record that saveSite answered', async () => {
     for (const members of [{}, await everyMember(owner), { siteName: '"\\ 东湖 𠮷', coordinates: '-0,-90.0' }]) {
@@ -87,28 +85,5 @@ describe('updateSite', () => {
     )
     expect(reasons.coordinates).toContain('longitude comes first')
     expect(expectSuccess(await detail(owner, site.id))).toEqual(site)
-  })
-})
-
-const ruleFields = [
-  { field: 'fastChargeBillRuleId', type: 1, other: 2 },
-  { field: 'rushingBillRuleId', type: 2, other: 3 },
-  { field: 'placeholderBillRuleId', type: 3, other: 1 },
-] as const
-
-describe('the billing rules that updateSite gives', () => {
-  test.each(ruleFields)('$field takes a rule of type $type of this application, and no other', async (ruleField) => {
-    const { field, type, other } = ruleField
-    const stranger = await newApplication(client)
-    const site = await newSite(owner)
-    const { id } = site
-    const rule = await newRule(owner, type)
-    for (const unknown of [0, unknownId, await newRule(stranger, type)]) {
-      expectFaults(await update(owner, { id, siteName: 'x', [field]: unknown }), [field], 'billingRuleNotFound')
-    }
-    const wrong = { id, siteName: 'x', [field]: await newRule(owner, other) }
-    expectFaults(await update(owner, wrong), [field], 'billingRuleWrongType')
-    expect(expectSuccess(await detail(owner, id))).toEqual(site)
-    expect(expectSuccess(await update(owner, { id, [field]: rule }))).toEqual({ ...site, [field]: rule })
   })
 })

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
-import { connect, type Socket } from 'node:net'
-import { connect as connectTls } from 'node:tls'
-import { type Answer, target } from '../kit/client.ts'
+import type { Operation } from '../../src/vocabulary/operation.ts'
+import { type Answer, type CallOptions, target } from '../kit/client.ts'
+import type { DataOf, OperationId } from '../kit/contracts.ts'
 import { deviceBody, newApplication, shownSecret, siteBody, type TestApplication } from '../kit/records.ts'
 import { contractRefusals, type RefusalName } from './refusals.ts'
 
@@ -58,12 +58,71 @@ export function expectSuccess<Data>(answer: Answer<Data>): Data {
   return answer.data
 }
 
+/** Calls an operation, as an operator unless another caller is given, expects success and returns the data. */
+export async function succeed<Called extends OperationId | Operation>(
+  called: Called,
+  input: unknown,
+  as: CallOptions = { token: client.operatorKey },
+): Promise<DataOf<Called>> {
+  return expectSuccess(await client.call(called, input, as))
+}
+
 export function createDeviceOf({ appId, token }: TestApplication, members: Record<string, unknown> = {}) {
   return client.call('createDevice', deviceBody(appId, members), { token })
 }
 
 export function saveSiteOf({ appId, token }: TestApplication, members: Record<string, unknown> = {}) {
   return client.call('saveSite', siteBody(appId, members), { token })
+}
+
+export async function newDevice(app: TestApplication, members: Record<string, unknown> = {}): Promise<string> {
+  return expectSuccess(await createDeviceOf(app, members)).deviceNo
+}
+
+export async function newSite(app: TestApplication, members: Record<string, unknown> = {}): Promise<number> {
+  return expectSuccess(await saveSiteOf(app, members)).id
+}
+
+/** The rows of batches and files, which do not name their application. */
+export function deviceRow(members: Record<string, unknown> = {}) {
+  const { appId: _, ...row } = deviceBody('', members)
+  return row
+}
+
+export function siteRow(members: Record<string, unknown> = {}) {
+  const { appId: _, ...row } = siteBody('', members)
+  return row
+}
+
+/** The events in an application's feed, oldest first. */
+export const feedOf = async (app: CallOptions, query: object = {}) =>
+  (await succeed('pageEvents', { pageSize: 100, ...query }, app)).list
+
+export const typesOf = (events: readonly { type: string }[]) => events.map(({ type }) => type)
+
+/** Every row of a list, by cursor. */
+export async function walk<Row>(
+  ask: (page: { cursor: string }) => Promise<{ list: Row[]; nextCursor: string | null }>,
+): Promise<Row[]> {
+  const rows: Row[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page: Awaited<ReturnType<typeof ask>> = await ask({ cursor })
+    rows.push(...page.list)
+    cursor = page.nextCursor
+  }
+  return rows
+}
+
+/** The rows of NDJSON. */
+export function linesOf<Row = Record<string, unknown>>(text: string): Row[] {
+  return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
+}
+
+/** An export's text. */
+export async function exported(as: CallOptions, kind: string, format: string, filters: object = {}): Promise<string> {
+  const { status, text } = await client.call('createExport', { kind, format, ...filters }, as)
+  expect(status, text).toBe(200)
+  return text
 }
 
 /** An application without third-party configuration. */
@@ -135,79 +194,4 @@ export async function withinOneSecond(ask: () => Promise<Answer<unknown>>, code:
     }
     await Bun.sleep(20)
   }
-}
-
-/** A connection on which a test writes a request's bytes itself. */
-export class RawConnection {
-  private readonly socket: Socket
-  private received = Buffer.alloc(0)
-  private ended = false
-  private wake: () => void = () => {}
-
-  constructor() {
-    const { protocol, hostname, port } = new URL(client.url)
-    const host = hostname.replace(/^\[|\]$/g, '')
-    this.socket =
-      protocol === 'https:'
-        ? connectTls({ host, port: Number(port || 443), servername: host })
-        : connect({ host, port: Number(port || 80) })
-    this.socket.on('data', (piece: Buffer) => {
-      this.received = Buffer.concat([this.received, piece])
-      this.wake()
-    })
-    // The server may reset the connection after a refusal; what was received before still counts.
-    this.socket.on('error', () => {})
-    this.socket.on('close', () => {
-      this.ended = true
-      this.wake()
-    })
-  }
-
-  write(bytes: string | Uint8Array): void {
-    this.socket.write(bytes)
-  }
-
-  /** Writes the head of a POST; the caller writes the body. */
-  writeHead(path: string, headers: Record<string, string>): void {
-    const lines = Object.entries({ host: new URL(client.url).host, ...headers }).map(
-      ([name, value]) => `${name}: ${value}`,
-    )
-    this.write(`POST ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`)
-  }
-
-  /** Reads one response. */
-  async answer(): Promise<Answer<unknown>> {
-    for (;;) {
-      const answer = readAnswer(this.received)
-      if (answer !== undefined) return answer
-      if (this.ended) throw new Error(`the connection ended after ${JSON.stringify(this.received.toString())}`)
-      await new Promise<void>((resolve) => {
-        this.wake = resolve
-      })
-    }
-  }
-
-  /** Drops the received bytes, so that the connection's next response can be read. */
-  forget(): void {
-    this.received = Buffer.alloc(0)
-  }
-
-  close(): void {
-    this.socket.destroy()
-  }
-}
-
-function readAnswer(received: Buffer): Answer<unknown> | undefined {
-  const end = received.indexOf('\r\n\r\n')
-  if (end === -1) return undefined
-  const [statusLine = '', ...lines] = received.subarray(0, end).toString('latin1').split('\r\n')
-  const headers = new Headers(
-    lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]),
-  )
-  const length = Number(headers.get('content-length') ?? Number.NaN)
-  if (Number.isNaN(length)) throw new Error(`an answer without content-length: ${received.toString()}`)
-  const body = received.subarray(end + 4, end + 4 + length)
-  if (body.byteLength < length) return undefined
-  const text = body.toString()
-  return { status: Number(statusLine.split(' ')[1]), headers, text, ...JSON.parse(text) }
 }

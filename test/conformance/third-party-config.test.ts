@@ -9,6 +9,7 @@ import {
   expectSuccess,
   newBareApplication,
   saveSiteOf,
+  succeed,
 } from './support.ts'
 
 const recordMembers = [
@@ -28,7 +29,7 @@ function save({ appId, token }: TestApplication, members: Record<string, unknown
 }
 
 async function detail({ appId, token }: TestApplication) {
-  return expectSuccess(await client.call('getThirdPartyConfig', { appId }, { token }))
+  return await succeed('getThirdPartyConfig', { appId }, { token })
 }
 
 test('saveThirdPartyConfig makes the configuration, and its detail answers it without the secret', async () => {
@@ -137,19 +138,19 @@ test('the detail of an application without configuration is thirdPartyConfigMiss
 test('a rotated callback secret is shown once, and everything else stays', async () => {
   const application = await newBareApplication()
   const saved = expectSuccess(await save(application, { callbackUrl: 'https://example.com:1/a' }))
-  const rotated = expectSuccess(await client.call('rotateCallbackSecret', {}, { token: application.token }))
+  const rotated = await succeed('rotateCallbackSecret', {}, application)
   expect(rotated.callbackSecret).toMatch(/^whsec_[A-Za-z0-9+/]{32,}=*$/)
   expect(rotated.callbackSecret).not.toBe(saved.callbackSecret)
   expect({ ...rotated, updateTime: saved.updateTime, callbackSecret: saved.callbackSecret }).toEqual(saved)
   expect(await detail(application)).toEqual({ ...rotated, callbackSecret: null })
-  const again = expectSuccess(await client.operate('rotateCallbackSecret', { appId: application.appId }))
+  const again = await succeed('rotateCallbackSecret', { appId: application.appId })
   expect(again.callbackSecret).not.toBe(rotated.callbackSecret)
 })
 
 test('a callback that is added later gets a secret that is shown then', async () => {
   const { appId, token } = await newBareApplication()
   const save = async (members: object) =>
-    expectSuccess(await client.call('saveThirdPartyConfig', { operatorName: 'Operator', ...members }, { token }))
+    await succeed('saveThirdPartyConfig', { operatorName: 'Operator', ...members }, { token })
   const made = await save({})
   const added = await save({ callbackUrl: 'https://callbacks.example.org/a' })
   expect(made.callbackSecret).toMatch(/^whsec_/)

@@ -3,7 +3,8 @@ import { issueToken } from '../../src/applications/tokens/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { importDeviceInventory } from '../../src/devices/inventory/contract.ts'
 import { deviceBody, newApplication } from '../kit/records.ts'
-import { bearer, client, createDeviceOf, expectFaults, expectSuccess, post, RawConnection } from './support.ts'
+import { RawConnection } from './raw-connection.ts'
+import { bearer, client, createDeviceOf, expectFaults, expectSuccess, post, succeed } from './support.ts'
 
 const path = createDevice.path
 const limit = 64 * 1024
@@ -25,7 +26,7 @@ function chunk(text: string): string {
 
 test('a body of exactly 64 KiB is taken', async () => {
   const { appId, token } = await newApplication(client)
-  expectSuccess(await client.call('createDevice', bodyOfSize(appId, limit), { token }))
+  await succeed('createDevice', bodyOfSize(appId, limit), { token })
 })
 
 test('a body of 64 KiB and one byte is 413', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { limits } from '../../src/vocabulary/limits.ts'
 import { cookieOf, newPerson, signIn } from '../kit/people.ts'
 import { shownSecret } from '../kit/records.ts'
-import { client, expectFaults, expectRefusal, expectSuccess } from './support.ts'
+import { client, expectFaults, expectRefusal, expectSuccess, succeed } from './support.ts'
 
 type As = { headers: { cookie: string } }
 
@@ -17,27 +17,27 @@ const view = {
   columns: 'tag,version',
 } as const
 
-const viewsOf = async (as: As, query: object = {}) => expectSuccess(await client.call('pageViews', query, as)).list
+const viewsOf = async (as: As, query: object = {}) => (await succeed('pageViews', query, as)).list
 
 describe('views', () => {
   test('are saved by name in one’s own account, changed, renamed and deleted', async () => {
     const as = await newOwner()
-    const saved = expectSuccess(await client.call('saveView', view, as))
+    const saved = await succeed('saveView', view, as)
     expect(saved).toEqual({ ...view, id: expect.any(Number), createTime: expect.any(String) })
-    const bare = expectSuccess(await client.call('saveView', { page: 'sites', name: view.name, query: '' }, as))
+    const bare = await succeed('saveView', { page: 'sites', name: view.name, query: '' }, as)
     expect(bare).toMatchObject({ page: 'sites', query: null, columns: null })
     expect(await viewsOf(as)).toEqual([bare, saved])
     expect(await viewsOf(as, { page: 'devices' })).toEqual([saved])
     expect(await viewsOf(as, { page: 'events' })).toEqual([])
     // Saving under the same name again replaces the view.
-    const again = expectSuccess(await client.call('saveView', { ...view, query: 'status=1', columns: null }, as))
+    const again = await succeed('saveView', { ...view, query: 'status=1', columns: null }, as)
     expect(again).toEqual({ ...saved, query: 'status=1', columns: null })
-    const renamed = expectSuccess(await client.call('saveView', { ...again, name: 'Faulty' }, as))
+    const renamed = await succeed('saveView', { ...again, name: 'Faulty' }, as)
     expect(renamed).toEqual({ ...again, name: 'Faulty' })
-    const other = expectSuccess(await client.call('saveView', { ...view, name: 'faulty' }, as))
+    const other = await succeed('saveView', { ...view, name: 'faulty' }, as)
     expectRefusal(await client.call('saveView', { ...other, name: 'Faulty' }, as), 'viewNameTaken')
     expect(await viewsOf(as, { page: 'devices' })).toEqual([other, renamed])
-    expect(expectSuccess(await client.call('deleteView', { id: other.id }, as))).toEqual(other)
+    expect(await succeed('deleteView', { id: other.id }, as)).toEqual(other)
     expectRefusal(await client.call('deleteView', { id: other.id }, as), 'viewNotFound')
     expectRefusal(await client.call('saveView', { ...view, id: other.id }, as), 'viewNotFound')
     expect(await viewsOf(as, { page: 'devices' })).toEqual([renamed])
@@ -45,15 +45,13 @@ describe('views', () => {
 
   test('are nobody else’s, and keys have none', async () => {
     const [one, other] = [await newOwner('admin'), await newOwner('developer')]
-    const saved = expectSuccess(await client.call('saveView', view, one))
+    const saved = await succeed('saveView', view, one)
     expect(await viewsOf(other)).toEqual([])
     expectRefusal(await client.call('deleteView', { id: saved.id }, other), 'viewNotFound')
     expectRefusal(await client.call('saveView', { ...view, id: saved.id }, other), 'viewNotFound')
-    expectSuccess(await client.call('saveView', view, other))
+    await succeed('saveView', view, other)
     expect(await viewsOf(one)).toEqual([saved])
-    const { operatorKey } = expectSuccess(
-      await client.call('createOperatorKey', { name: `views ${saved.id}`, role: 'viewer' }, one),
-    )
+    const { operatorKey } = await succeed('createOperatorKey', { name: `views ${saved.id}`, role: 'viewer' }, one)
     const token = shownSecret(operatorKey)
     const session = { headers: { cookie: cookieOf(await client.call('createSession', { operatorKey: token })) } }
     for (const as of [{ token: client.operatorKey }, { token }, session]) {
@@ -71,14 +69,14 @@ describe('views', () => {
     expectFaults(await client.call('pageViews', { page: 'people' } as never, as), ['page'])
     expectFaults(await client.call('deleteView', {} as never, as), ['id'])
     const names = Array.from({ length: limits.viewsOfOne }, (_, place) => `View ${place}`)
-    for (const name of names) expectSuccess(await client.call('saveView', { page: 'events', name }, as))
+    for (const name of names) await succeed('saveView', { page: 'events', name }, as)
     expectFaults(await client.call('saveView', { page: 'events', name: 'One more' }, as), ['name'])
     // At the limit, an existing view can still be changed.
-    expectSuccess(await client.call('saveView', { page: 'events', name: 'View 7', query: 'type=site.created' }, as))
+    await succeed('saveView', { page: 'events', name: 'View 7', query: 'type=site.created' }, as)
     expect((await viewsOf(as, { pageSize: 100 })).map(({ name }) => name).toSorted()).toEqual(names.toSorted())
     const [first] = await viewsOf(as)
-    expectSuccess(await client.call('deleteView', { id: first?.id ?? 0 }, as))
-    expectSuccess(await client.call('saveView', { page: 'events', name: 'One more' }, as))
+    await succeed('deleteView', { id: first?.id ?? 0 }, as)
+    await succeed('saveView', { page: 'events', name: 'One more' }, as)
   })
 
   test('that are saved side by side are one of a name, and no more than the limit', async () => {

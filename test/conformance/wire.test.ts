@@ -5,7 +5,8 @@ import { pageDevices } from '../../src/devices/contract.ts'
 import { getDeviceState } from '../../src/devices/state/contract.ts'
 import { deviceBody, newApplication } from '../kit/records.ts'
 import { expectAnswered, wireCases } from '../wire-cases.ts'
-import { bearer, client, createDeviceOf, expectFaults, expectSuccess, RawConnection } from './support.ts'
+import { RawConnection } from './raw-connection.ts'
+import { bearer, client, createDeviceOf, expectFaults, expectSuccess } from './support.ts'
 
 const application = await newApplication(client)
 const { hostname, port, host } = new URL(client.url)

@@ -1,6 +1,6 @@
 import { newAct, newDevice, newImport, newPriceChange, newRule, newSite, type World } from '../costs/world.ts'
 import { newApplication } from '../kit/records.ts'
-import { client, expectSuccess } from './support.ts'
+import { client, succeed } from './support.ts'
 
 /** An https address where nobody receives. */
 export const callbackUrl = 'https://nowhere.example.com/callback'
@@ -11,7 +11,7 @@ export async function newWorld(): Promise<World> {
   const owner = await newApplication(client, { thirdPartyConfig })
   const makers = { client, owner }
   const rule = await newRule(makers)
-  const { list } = expectSuccess(await client.call('pageEvents', {}, owner))
+  const { list } = await succeed('pageEvents', {}, owner)
   return {
     client,
     owner,
@@ -22,7 +22,7 @@ export async function newWorld(): Promise<World> {
     rule,
     priceChange: await newPriceChange(makers, rule),
     event: list[0]?.id ?? 0,
-    delivery: expectSuccess(await client.call('testDelivery', {}, owner)).id,
+    delivery: (await succeed('testDelivery', {}, owner)).id,
     // An application has one import or act under way at a time.
     importId: await newImport(makers),
     actId: await newAct(makers),

@@ -2,9 +2,8 @@ import fc from 'fast-check'
 import { pageEvents } from '../../src/events/contract.ts'
 import { momentFormat } from '../../src/vocabulary/moments.ts'
 import type { Client } from '../kit/client.ts'
-import { expectWhole, refused, settled } from './answers.ts'
-import { serial } from './creates.ts'
-import { expectWalk, pageWalk, type Walk } from './pages.ts'
+import { settled } from './answers.ts'
+import { expectWalk } from './pages.ts'
 import {
   type Asking,
   ask,
@@ -12,7 +11,6 @@ import {
   command,
   type ModelApplication,
   type ModelEvent,
-  serialOf,
   type WeightedCommand,
   type World,
 } from './world.ts'
@@ -84,109 +82,15 @@ export async function followFeed(world: World, client: Client, asking: Asking, p
   )
 }
 
-interface Filter {
-  /** One type, several types with commas, or all types of one kind. */
-  type: string | undefined
-  about: About | undefined
-  order: 'asc' | 'desc' | undefined
-  /** Only events after the one with this number. */
-  after: number | undefined
-}
-
-/** One record: a device by its serial number, or a site or rule by its place in the world's list. */
-type About = { serial: number } | { record: number }
-
-interface Subject {
-  query: Record<string, unknown>
-  /** The text with which the types of the record's events begin. */
-  types: string
-  subject: string
-}
-
-function subjectOf(world: World, about: About | undefined): Subject | undefined {
-  if (about === undefined) return undefined
-  if ('serial' in about) {
-    const deviceNo = serialOf(world, about.serial)
-    return { query: { deviceNo }, types: 'device.', subject: deviceNo }
-  }
-  const record = world.records.at(-1 - about.record)
-  if (record === undefined) return undefined
-  const query = record.noun === 'site' ? { siteId: record.id } : { billingRuleId: record.id }
-  return { query, types: `${record.noun}.`, subject: String(record.id) }
-}
-
-async function readFeed(world: World, client: Client, asking: Asking, walk: Walk, filter: Filter): Promise<void> {
-  if (asking.how === 'stranger') {
-    return expectWhole(await ask(world, client, asking, pageEvents, {}), refused('notPermitted'))
-  }
-  await followFeed(world, client, asking, 50)
-  const app = askedOf(world, asking)
-  const { type, order } = filter
-  const about = subjectOf(world, filter.about)
-  const afterId = filter.after === undefined ? undefined : app.events[filter.after]?.id
-  const fitting = app.events.filter(
-    (event) =>
-      (type === undefined || isOfTypes(event.type, type)) &&
-      (about === undefined || (event.subject === about.subject && event.type.startsWith(about.types))) &&
-      (event.id ?? 0) > (afterId ?? 0),
-  )
-  const events = order === 'desc' ? fitting.reverse() : fitting
-  await expectWalk(
-    walk,
-    (query) => ask(world, client, asking, pageEvents, { type, ...about?.query, order, afterId, ...query }),
-    (told, from) => shownEvents(app, events, told, from),
-    events.length,
-  )
-}
-
-const isOfTypes = (type: string, filter: string) =>
-  filter.split(',').some((one) => (one.endsWith('*') ? type.startsWith(one.slice(0, -1)) : type === one))
-
-const filter: fc.Arbitrary<Filter> = fc.record({
-  type: fc.option(
-    fc.constantFrom(
-      'device.bound' as const,
-      'device.updated' as const,
-      'device.unbound' as const,
-      'device.transferred' as const,
-      'device.stateChanged' as const,
-      'application.offline' as const,
-      'site.created' as const,
-      'site.updated' as const,
-      'billingRule.deleted' as const,
-      'device.*' as const,
-      'site.*,device.bound,thirdPartyConfig.saved' as const,
-    ),
-    { nil: undefined },
-  ),
-  about: fc.oneof(
-    { weight: 2, arbitrary: fc.constant(undefined) },
-    { weight: 1, arbitrary: fc.record({ serial }) },
-    { weight: 1, arbitrary: fc.record({ record: fc.nat(5) }) },
-  ),
-  order: fc.constantFrom(undefined, 'asc' as const, 'desc' as const),
-  after: fc.option(fc.nat(30), { nil: undefined }),
-})
-
 export function feedCommands(asking: fc.Arbitrary<Asking>): WeightedCommand[] {
   return [
     {
-      weight: 3,
+      weight: 5,
       arbitrary: fc.record({ asking, pageSize: fc.integer({ min: 1, max: 4 }) }).map((input) =>
         command('followFeed', input, async (world, client, { asking, pageSize }) => {
           if (asking.how !== 'stranger') await followFeed(world, client, asking, pageSize)
         }),
       ),
-    },
-    {
-      weight: 2,
-      arbitrary: fc
-        .record({ asking, walk: pageWalk, filter })
-        .map((input) =>
-          command('readFeed', input, (world, client, { asking, walk, filter }) =>
-            readFeed(world, client, asking, walk, filter),
-          ),
-        ),
     },
   ]
 }

@@ -35,7 +35,7 @@ export const routes: readonly Fault[] = [
     file: 'src/devices/ownership/routes.ts',
     find: 'findBindings(sql, query.deviceNo, visibleTo)',
     replace: 'findBindings(sql, query.deviceNo, null)',
-    foundBy: ['test/conformance/device-ownership.test.ts', 'test/isolation.test.ts'],
+    foundBy: ['test/conformance/device-ownership.test.ts', 'test/conformance/whose-records.test.ts'],
   },
   {
     name: 'unbindDevice ignores If-Match',

@@ -14,7 +14,7 @@ export const sdk: readonly Fault[] = [
     file: 'sdk/src/forecourt.ts',
     find: 'return await this.send(operation, input, headers, token, options)',
     replace: 'return await this.send(operation, input, this.headersOf(operation, options), token, options)',
-    foundBy: ['test/sdk/calls.test.ts'],
+    foundBy: ['test/sdk/exchange.test.ts'],
   },
   {
     name: 'a token is used up to the moment in which it expires',
@@ -28,7 +28,7 @@ export const sdk: readonly Fault[] = [
     file: 'sdk/src/forecourt.ts',
     find: '[0, 408, 429, 500, 502, 503, 504]',
     replace: '[0, 408, 500, 502, 503, 504]',
-    foundBy: ['test/sdk/calls.test.ts'],
+    foundBy: ['test/sdk/exchange.test.ts'],
   },
   {
     name: 'a call waits as long as Retry-After says, even for hours',
@@ -49,7 +49,7 @@ export const sdk: readonly Fault[] = [
     file: 'sdk/src/exchange.ts',
     find: "const redirect = 'manual'",
     replace: "const redirect = 'follow'",
-    foundBy: ['test/sdk/calls.test.ts'],
+    foundBy: ['test/sdk/exchange.test.ts'],
   },
   {
     name: 'a callback with a time in the future is accepted',

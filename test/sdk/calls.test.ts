@@ -3,66 +3,12 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Reconnects } from '../../sdk/src/event-stream.ts'
-import {
-  FileAnswer,
-  Forecourt,
-  ForecourtError,
-  ImportStatus,
-  OnlineStatus,
-  type SiteRegistration,
-} from '../../sdk/src/index.ts'
+import { FileAnswer, Forecourt, ImportStatus, OnlineStatus } from '../../sdk/src/index.ts'
 import { operations } from '../../src/reference/operations.ts'
-import { version } from '../../src/runtime/version.ts'
 import { refusals } from '../../src/vocabulary/refusals.ts'
-import { target } from '../kit/client.ts'
 import { projectFolder } from '../kit/folders.ts'
-import { deviceBody, newApplication, newSerial, siteBody } from '../kit/records.ts'
-import { atScale } from '../kit/scale.ts'
-import { becomesTrue } from '../kit/waits.ts'
-
-const client = await target()
-const baseUrl = client.url
-
-async function newSdk(members?: Record<string, unknown>) {
-  const app = await newApplication(client, members)
-  return { ...app, forecourt: new Forecourt({ baseUrl, appId: app.appId, appSecret: app.appSecret }) }
-}
-
-/** A server whose responses a test determines, instead of the real service or before passing requests on. */
-function standIn(answer: (request: Request, nth: number) => Response | undefined | Promise<Response | undefined>) {
-  const requests: { path: string; headers: Headers; body: string }[] = []
-  const server = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    async fetch(request) {
-      const body = await request.text()
-      const { pathname, search } = new URL(request.url)
-      requests.push({ path: pathname, headers: request.headers, body })
-      const own = await answer(request, requests.length)
-      if (own !== undefined) return own
-      const { method, headers } = request
-      return fetch(baseUrl + pathname + search, { method, headers, ...(method === 'POST' && { body }) })
-    },
-  })
-  return { url: `http://127.0.0.1:${server.port}`, requests, stop: () => server.stop(true) }
-}
-
-/** A site's body as a program would write it. */
-const newSite = (appId: string) => siteBody(appId) as SiteRegistration
-
-const success = (data: unknown) => Response.json({ code: 0, msg: 'success', data })
-const refused = (status: number, headers = {}) =>
-  Response.json({ code: 50003, msg: 'unavailable', data: null }, { status, headers })
-
-async function errorOf(promise: Promise<unknown>): Promise<ForecourtError> {
-  const error = await promise.then(
-    () => undefined,
-    (thrown) => thrown,
-  )
-  expect(error).toBeInstanceOf(ForecourtError)
-  return error as ForecourtError
-}
+import { deviceBody, newApplication, newSerial } from '../kit/records.ts'
+import { baseUrl, client, errorOf, newSdk, newSite, standIn } from './support.ts'
 
 describe('the SDK', () => {
   test('has a method for each operation, by its id, and .all for each page', () => {
@@ -174,7 +120,7 @@ describe('the SDK', () => {
   })
 
   test('sends a string as what it is, UTF-8, and files as they are', async () => {
-    const place = standIn(() => undefined)
+    await using place = standIn(() => undefined)
     const forecourt = new Forecourt({ baseUrl: place.url, token: 'any' })
     const typeOf = async (input: Omit<Parameters<Forecourt['createImport']>[0], 'kind'>) => {
       await errorOf(forecourt.createImport({ kind: 'devices', ...input } as never))
@@ -185,144 +131,6 @@ describe('the SDK', () => {
     expect(await typeOf({ file: new Blob(['a']) })).toBe('text/csv')
     expect(await typeOf({ file: new Uint8Array([65]) })).toBe('text/csv')
     expect(await typeOf({ file: 'a', charset: 'gb18030' } as never)).toBe('text/csv; charset=gb18030')
-    await place.stop()
-  })
-
-  test.concurrent('fetches one token for all calls, and another when it ends before its time', async () => {
-    const { appId, appSecret } = await newApplication(client)
-    const place = standIn(() => undefined)
-    const forecourt = new Forecourt({ baseUrl: `${place.url}/`, appId, appSecret })
-    await Promise.all(Array.from({ length: 5 }, () => forecourt.pageSites()))
-    const issued = () => place.requests.filter(({ path }) => path.endsWith('/token')).length
-    expect(issued()).toBe(1)
-    const token = place.requests.at(-1)?.headers.get('authorization')?.replace('Bearer ', '') ?? ''
-    await forecourt.revokeToken({ token, client_id: appId, client_secret: appSecret })
-    await Bun.sleep(1100)
-    await Promise.all(Array.from({ length: 5 }, () => forecourt.pageSites()))
-    expect(issued()).toBe(2)
-    await client.operate('rotateApplicationSecret', { appId })
-    await Bun.sleep(1100)
-    expect((await errorOf(forecourt.pageSites())).name).toBe('clientInvalid')
-    await place.stop()
-  })
-
-  test.concurrent('fetches a token anew before it ends', async () => {
-    const { appId, appSecret } = await newApplication(client)
-    let lifetime = 0.5
-    const place = standIn(async (request) => {
-      if (!request.url.endsWith('/token')) return undefined
-      const data = { accessToken: `short-${lifetime}`, tokenType: 'Bearer', expiresIn: lifetime }
-      lifetime = 100
-      return Response.json({ code: 0, msg: 'success', data })
-    })
-    const forecourt = new Forecourt({ baseUrl: place.url, appId, appSecret })
-    await errorOf(forecourt.getSite({ id: 1 }))
-    await Bun.sleep(500)
-    await errorOf(forecourt.getSite({ id: 1 }))
-    expect(place.requests.at(-1)?.headers.get('authorization')).toBe('Bearer short-100')
-    await place.stop()
-  })
-
-  test('sends a write that was not answered again, under one key, with one effect', async () => {
-    const { appId, token } = await newApplication(client)
-    const place = standIn(async (request, nth) => {
-      if (nth === 1) return refused(503, { 'retry-after': '0' })
-      if (nth > 2) return undefined
-      // The request is carried out, but its response is lost.
-      const { body, headers } = place.requests.at(-1) ?? { body: '', headers: new Headers() }
-      await fetch(baseUrl + new URL(request.url).pathname, { method: 'POST', headers, body })
-      return new Response('<html>', { status: 408 })
-    })
-    const forecourt = new Forecourt({ baseUrl: place.url, token })
-    const device = deviceBody(appId)
-    expect((await forecourt.createDevice(device)).deviceNo).toBe(device.deviceNo)
-    const keys = place.requests.map(({ headers }) => headers.get('idempotency-key'))
-    expect(keys).toHaveLength(3)
-    expect(new Set(keys).size).toBe(1)
-    await forecourt.createDevice(deviceBody(appId), { idempotencyKey: 'mine' })
-    expect(place.requests.at(-1)?.headers.get('idempotency-key')).toBe('mine')
-    await forecourt.updateDevice({ deviceNo: device.deviceNo, deviceName: 'renamed' })
-    expect(place.requests.at(-1)?.headers.get('idempotency-key')).toBeNull()
-    await place.stop()
-  })
-
-  test.concurrent('tries five times, waits as long as it is asked to, and gives up with what it was told', async () => {
-    const place = standIn(() => refused(429, { 'retry-after': '0' }))
-    const forecourt = new Forecourt({ baseUrl: place.url, token: 'any' })
-    expect((await errorOf(forecourt.pageSites())).status).toBe(429)
-    expect(place.requests).toHaveLength(5)
-    await place.stop()
-    // A proxy may write Retry-After as a date, in whole seconds: of two seconds, at least one is left.
-    const waits = [() => '1', () => new Date(Date.now() + 2000).toUTCString()].map(async (retryAfter) => {
-      const slow = standIn((_, nth) =>
-        nth === 1 ? refused(503, { 'retry-after': retryAfter() }) : success({ list: [] }),
-      )
-      const began = performance.now()
-      await new Forecourt({ baseUrl: slow.url, token: 'any' }).pageSites()
-      expect(performance.now() - began).toBeGreaterThanOrEqual(1000)
-      await slow.stop()
-    })
-    await Promise.all(waits)
-  })
-
-  test('tries five times in all to get a token, and does not wait for one after it is aborted', async () => {
-    const place = standIn(() => refused(503, { 'retry-after': '0' }))
-    const forecourt = new Forecourt({ baseUrl: place.url, appId: 'any', appSecret: 'any' })
-    expect((await errorOf(forecourt.pageSites())).status).toBe(503)
-    expect(place.requests).toHaveLength(5)
-    await place.stop()
-    const silent = standIn(() => new Promise(() => {}))
-    const abort = new AbortController()
-    const options = { baseUrl: silent.url, appId: 'any', appSecret: 'any' }
-    const call = new Forecourt(options).pageSites({}, { signal: abort.signal }).catch((error: Error) => error.message)
-    while (silent.requests.length === 0) await Bun.sleep(10)
-    abort.abort(new Error('enough'))
-    expect(await call).toBe('enough')
-    await silent.stop()
-  })
-
-  test('tells a service that is not there from a refusal', async () => {
-    const place = standIn(() => undefined)
-    await place.stop()
-    const error = await errorOf(new Forecourt({ baseUrl: place.url, token: 'any', retries: 0 }).pageSites())
-    expect(error).toMatchObject({ name: 'noAnswer', code: 0, status: 0, requestId: null })
-    expect(error.message).toMatch(/^pageSites: no answer: /)
-    expect(error.cause).toBeInstanceOf(Error)
-    const other = standIn(() => new Response('<html>', { status: 404 }))
-    const strange = await errorOf(new Forecourt({ baseUrl: other.url, token: 'any' }).pageSites())
-    expect(strange).toMatchObject({ name: 'notForecourt', code: 0, status: 404 })
-    expect(other.requests).toHaveLength(1)
-    await other.stop()
-  })
-
-  const ours = { 'x-request-id': 'gateway-1', 'content-type': 'application/json' }
-  test.each([
-    ['a page of a gateway', '<html>', { ...ours, 'content-type': 'text/html' }],
-    ['nothing', '', ours],
-    ['JSON of another program', '{"status":"ok"}', ours],
-    ['a text', '"ok"', ours],
-    ['a list', '[]', ours],
-    ['a code alone', '{"code":0}', ours],
-    ['a code as text', '{"code":"0","msg":"success","data":{}}', ours],
-    ['no data', '{"code":0,"msg":"success","data":null}', ours],
-    ['another envelope', '{"code":0,"msg":"ok","data":{}}', ours],
-    ['a code of another meaning', '{"code":200,"msg":"success","data":{}}', ours],
-    ['a file of another program', 'a,b', { 'content-type': 'text/csv' }],
-  ])('takes somebody else’s 200 for no success: %s', async (_, body, headers) => {
-    const place = standIn(() => new Response(body, { headers }))
-    const forecourt = new Forecourt({ baseUrl: place.url, token: 'any' })
-    const calls = [
-      forecourt.createDevice(deviceBody('any')),
-      forecourt.unbindDevice({ deviceNo: 'A' }),
-      forecourt.pageSites.all().next(),
-      forecourt.createExport({ kind: 'sites' }),
-      forecourt.createImport({ kind: 'sites', file: 'a' }),
-      new Forecourt({ baseUrl: place.url, appId: 'any', appSecret: 'any' }).pageSites(),
-    ]
-    for (const error of await Promise.all(calls.map(errorOf)))
-      expect(error).toMatchObject({ name: 'notForecourt', code: 0, status: 200 })
-    expect(place.requests).toHaveLength(calls.length)
-    await place.stop()
   })
 
   test('reads what has no envelope, by its media type', async () => {
@@ -330,45 +138,6 @@ describe('the SDK', () => {
     expect(await forecourt.getMetrics()).toContain('forecourt_')
     expect(await forecourt.getOpenApi()).toMatchObject({ openapi: expect.any(String) })
     expect((await forecourt.getHealth()).alive).toBe(true)
-  })
-
-  test.each([500, 502, 504])('retries %i as often as it is told to', async (status) => {
-    const place = standIn(() => new Response('<html>', { status, headers: { 'retry-after': '0' } }))
-    const forecourt = new Forecourt({ baseUrl: place.url, token: 'any', retries: 1 })
-    expect((await errorOf(forecourt.createDevice(deviceBody('any')))).status).toBe(status)
-    expect(place.requests).toHaveLength(2)
-    expect((await errorOf(forecourt.pageSites({}, { retries: 0 }))).status).toBe(status)
-    expect(place.requests).toHaveLength(3)
-    await place.stop()
-  })
-
-  test.each(['61', '86400', '9999999999', new Date(Date.now() + 3_600_000).toUTCString()])(
-    'throws at once when it is told to wait for longer than a minute: %s',
-    async (retryAfter) => {
-      const place = standIn(() => refused(503, { 'retry-after': retryAfter }))
-      const error = await errorOf(new Forecourt({ baseUrl: place.url, token: 'any' }).pageSites())
-      expect(error.retryAfterSeconds).toBeGreaterThan(60)
-      expect(place.requests).toHaveLength(1)
-      await place.stop()
-    },
-  )
-
-  test('takes a timeout and a fetch, of the client and of a call, and names its version', async () => {
-    const silent = standIn(() => new Promise(() => {}))
-    const forecourt = new Forecourt({ baseUrl: silent.url, token: 'any', retries: 0, timeoutMs: 100 })
-    expect(await errorOf(forecourt.pageSites())).toMatchObject({ name: 'noAnswer', reason: 'no answer within 0.1 s' })
-    expect(silent.requests[0]?.headers.get('user-agent')).toBe(`forecourt-sdk/${version}`)
-    expect((await errorOf(forecourt.pageSites({}, { timeoutMs: 50 }))).reason).toBe('no answer within 0.05 s')
-    const sent: string[] = []
-    const fetch = async (url: string) => {
-      sent.push(url)
-      return success({ list: [] })
-    }
-    // A longer time than timers have is no time at all.
-    await forecourt.pageSites({}, { fetch, timeoutMs: 1e12 })
-    await new Forecourt({ baseUrl: silent.url, token: 'any', fetch }).pageSites()
-    expect(sent).toEqual(Array(2).fill(`${silent.url}/api/charging/v1/siteManageThird/page`))
-    await silent.stop()
   })
 
   test('answers what the headers say too, and names values', async () => {
@@ -405,22 +174,6 @@ describe('the SDK', () => {
     }
   })
 
-  test.each(atScale([302, 307], [301, 302, 303, 307, 308]))(
-    'follows no redirect, %i, which would take its secrets along',
-    async (status) => {
-      const other = standIn(() => Response.json({ code: 0 }))
-      const place = standIn(() => new Response(null, { status, headers: { location: other.url } }))
-      const forecourt = new Forecourt({ baseUrl: place.url, appId: 'any', appSecret: 'a secret', retries: 0 })
-      const error = await errorOf(forecourt.pageSites())
-      expect(error).toMatchObject({ name: 'notForecourt', code: 0, status, operation: 'issueToken' })
-      expect(error.message).toContain(other.url)
-      const byToken = new Forecourt({ baseUrl: place.url, token: 'any', retries: 0 })
-      await errorOf(byToken.createImport({ kind: 'sites', file: 'a' }))
-      expect(other.requests).toEqual([])
-      await Promise.all([other.stop(), place.stop()])
-    },
-  )
-
   test('reads the last row of a file also without a line feed behind it', async () => {
     for (const [text, rows] of [
       ['{"a":1}\n{"a":2}', [{ a: 1 }, { a: 2 }]],
@@ -431,18 +184,6 @@ describe('the SDK', () => {
       for await (const row of new FileAnswer(new Response(text)).rows()) found.push(row)
       expect(found).toEqual([...rows])
     }
-  })
-
-  test('ends at once when it is aborted, between two tries too', async () => {
-    const place = standIn(() => refused(503, { 'retry-after': '60' }))
-    const abort = new AbortController()
-    const call = new Forecourt({ baseUrl: place.url, token: 'any' }).pageSites({}, { signal: abort.signal })
-    while (place.requests.length === 0) await Bun.sleep(10)
-    abort.abort(new Error('enough'))
-    expect(call).rejects.toThrow('enough')
-    await call.catch(() => {})
-    expect(place.requests).toHaveLength(1)
-    await place.stop()
   })
 
   test('refuses an update of what has changed since, by If-Match', async () => {
@@ -491,158 +232,5 @@ describe('the SDK', () => {
       const message = expect.stringMatching(/^pageSites: no answer: .*(ECONNREFUSED|bad port|ConnectionRefused)/)
       expect(JSON.parse(stdout)).toEqual({ types, again: { name: 'deviceNotFound', code }, message })
     })
-  })
-})
-
-describe('pageEvents.stream', () => {
-  type Followed = { id: number; type: string }
-
-  /** Follows events until it is stopped, and keeps them. */
-  function follow(forecourt: Forecourt, query: object = {}) {
-    const events: Followed[] = []
-    const abort = new AbortController()
-    const ended = (async () => {
-      for await (const event of forecourt.pageEvents.stream(query, { signal: abort.signal })) events.push(event)
-    })()
-    ended.catch(() => {})
-    return { events, abort, ended }
-  }
-
-  test.concurrent('yields what the feed lists, and throws the reason when it is aborted', async () => {
-    const { appId, forecourt } = await newSdk()
-    await forecourt.saveSite({ ...newSite(appId), siteName: 'a\u2028b' })
-    const { events, abort, ended } = follow(forecourt, { afterId: 0, type: 'site.*' })
-    expect(await becomesTrue(() => events.length === 1)).toBe(true)
-    await forecourt.saveSite(newSite(appId))
-    expect(await becomesTrue(() => events.length === 2)).toBe(true)
-    const { list } = await forecourt.pageEvents({ type: 'site.*' })
-    expect(events as unknown).toEqual(list)
-    abort.abort(new Error('enough'))
-    await expect(ended).rejects.toThrow('enough')
-  })
-
-  test.concurrent('begins with the events from now on, and leaves its place when the loop is left', async () => {
-    const { appId, forecourt } = await newSdk()
-    // More often than an application has places.
-    for (let times = 0; times < 21; times++) {
-      let isOver = false
-      const saving = (async () => {
-        // Again, where the stream begins later than the first site.
-        while (!isOver) {
-          await Bun.sleep(20)
-          if (!isOver) await forecourt.saveSite(newSite(appId))
-        }
-      })()
-      for await (const event of forecourt.pageEvents.stream()) {
-        expect(event.type).toBe('site.created')
-        break
-      }
-      isOver = true
-      await saving
-    }
-  })
-
-  test.concurrent('goes on from the last id when its token is revoked, with a new one', async () => {
-    const { appId, appSecret, forecourt } = await newSdk()
-    const tokens: string[] = []
-    const watched = new Forecourt({
-      baseUrl,
-      appId,
-      appSecret,
-      fetch: (url, init) => {
-        const sent = new Headers(init.headers).get('authorization')
-        if (sent !== null && url.includes('/event/stream')) tokens.push(sent.replace('Bearer ', ''))
-        return fetch(url, init)
-      },
-    })
-    const { events, abort } = follow(watched, { afterId: 0 })
-    expect(await becomesTrue(() => events.length === 1)).toBe(true)
-    const revoked = { token: tokens[0] ?? '', client_id: appId, client_secret: appSecret }
-    await client.call('revokeToken', revoked)
-    await Bun.sleep(1_200)
-    await forecourt.saveSite(newSite(appId))
-    expect(await becomesTrue(() => events.length === 2, 5_000)).toBe(true)
-    abort.abort()
-    expect(new Set(tokens).size).toBe(2)
-    expect(events.map(({ id }) => id)).toEqual((await forecourt.pageEvents({})).list.map(({ id }) => id))
-  })
-
-  test.concurrent('outlives its token again and again', async () => {
-    const { appId, appSecret } = await newApplication(client, { tokenLifetimeSeconds: 1 })
-    const { events, abort } = follow(new Forecourt({ baseUrl, appId, appSecret }), { type: 'site.*', afterId: 0 })
-    for (let count = 1; count <= 6; count++) {
-      await client.operate('saveSite', siteBody(appId))
-      await Bun.sleep(600)
-    }
-    expect(await becomesTrue(() => events.length === 6, 5_000)).toBe(true)
-    abort.abort()
-  })
-
-  test.concurrent('connects again after a broken connection and a refusal that passes, and misses nothing', async () => {
-    const { appId, appSecret, forecourt } = await newSdk()
-    let streams = 0
-    const server = standIn(async (request) => {
-      if (!request.url.includes('/event/stream')) return undefined
-      streams++
-      if (streams === 2) return refused(503, { 'retry-after': '0', 'x-request-id': 'x' })
-      const { pathname, search } = new URL(request.url)
-      const { body, headers } = await fetch(baseUrl + pathname + search, { headers: request.headers })
-      const reader = (body as ReadableStream<Uint8Array>).getReader()
-      // Its first connection breaks after a while; a short time to come again keeps the test short.
-      const pieces = new ReadableStream<Uint8Array>({
-        async pull(controller) {
-          const { value } = await reader.read()
-          if (value === undefined) return controller.close()
-          controller.enqueue(
-            Buffer.from(
-              Buffer.from(value)
-                .toString()
-                .replace(/retry: \d+/, 'retry: 50'),
-            ),
-          )
-        },
-      })
-      if (streams === 1) setTimeout(() => void reader.cancel(), 500)
-      return new Response(pieces, { headers })
-    })
-    const { events, abort } = follow(new Forecourt({ baseUrl: server.url, appId, appSecret }), { afterId: 0 })
-    for (let count = 0; count < 20; count++) {
-      await forecourt.saveSite(newSite(appId))
-      await Bun.sleep(50)
-    }
-    const { list } = await forecourt.pageEvents({ pageSize: 100 })
-    expect(await becomesTrue(() => events.length >= list.length, 10_000)).toBe(true)
-    abort.abort()
-    server.stop()
-    expect(events.map(({ id }) => id)).toEqual(list.map(({ id }) => id))
-    expect(streams).toBeGreaterThanOrEqual(3)
-  })
-
-  test('connects again after `retry`, then ever later, up to 30 s, never all at the same time', () => {
-    const pauses = () => {
-      const reconnects = new Reconnects()
-      reconnects.heed('2000')
-      return Array.from({ length: 8 }, () => reconnects.next())
-    }
-    const all = Array.from({ length: 20 }, pauses)
-    for (const [first = 0, ...others] of all) {
-      expect(first).toBeWithin(2_000, 2_501)
-      for (const [index, pauseMs] of others.entries()) {
-        const most = Math.min(30_000, 2_000 * 2 ** (index + 1))
-        expect(pauseMs).toBeWithin(most * 0.75, most + 1)
-      }
-    }
-    expect(new Set(all.map(([, second]) => second)).size).toBe(20)
-  })
-
-  test.concurrent('throws what no retry can change', async () => {
-    const { appId, forecourt } = await newSdk()
-    const { ended } = follow(forecourt)
-    await Bun.sleep(300)
-    await client.operate('freezeApplication', { appId, reason: 'test' })
-    expect((await errorOf(ended)).name).toBe('applicationFrozen')
-    expect((await errorOf(follow(forecourt).ended)).code).toBe(10005)
-    const wrong = follow((await newSdk()).forecourt, { deviceNo: 'a b' })
-    expect((await errorOf(wrong.ended)).errors.map(({ field }) => field)).toEqual(['deviceNo'])
   })
 })
