@@ -19,7 +19,7 @@ export const mechanisms = {
     most: 6,
   },
   'classes of errors': { uses: /\bextends (\w*Error|Refusal)\b/, most: 13 },
-  classes: { uses: /^(export )?(abstract )?class /, most: 97 },
+  classes: { uses: /^(export )?(abstract )?class /, most: 95 },
   'sets of dependencies (`interface Parts` and its like)': { uses: /\binterface \w*Parts\b/, most: 2 },
   'places that ask whether the database is distributed': { uses: /\bisDistributed\b/, most: 35 },
 } satisfies Record<string, { uses: RegExp; most: number }>
