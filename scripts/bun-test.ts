@@ -19,7 +19,7 @@ const isLong = process.env.FORECOURT_TEST_LONG !== undefined
  * Writes the files that failed in the end as JSON to the file that FORECOURT_TEST_FAILED names, if it is set.
  */
 export async function bunTest(options: string[], env: Record<string, string>): Promise<number> {
-  const byDefault = process.env.FORECOURT_TEST_WORKERS === undefined && !isLong ? 3 : 2
+  const byDefault = process.env.FORECOURT_TEST_WORKERS === undefined && !isLong ? 4 : 2
   const sideBySide = Number(process.env.FORECOURT_TEST_SIDE_BY_SIDE ?? byDefault)
   const first = await runReported([`--parallel=${sideBySide}`, ...options], env)
   const { failed } = first

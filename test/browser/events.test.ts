@@ -47,6 +47,7 @@ describe('events', () => {
     )
     await expectSoundInBothShades(visited, 'Events', 'event')
     await leadTo(page, `/console/events?appId=${appId}`)
+    await drawer.waitFor({ state: 'detached' })
     await page.getByLabel('Serial number').fill(deviceNo)
     await page.getByRole('button', { name: /^Site updated, / }).waitFor({ state: 'detached' })
     await page.getByRole('button', { name: /^Device bound, / }).waitFor()
