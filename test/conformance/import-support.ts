@@ -45,9 +45,16 @@ export async function resultOf(id: number, query: object = {}): Promise<Line[]> 
   return linesOf(text)
 }
 
-/** Imports a file and waits for the end. Returns the import with the lines of its result. */
+/**
+ * Imports a file and waits for the end. Returns the import with the lines of its result. The inventory takes one import at
+ * a time, of any test.
+ */
 export async function imported(caller: { token: string }, kind: string, file: File, type?: string, more?: object) {
-  const { id } = expectSuccess(await send(caller, kind, file, type, more))
+  let answer = await send(caller, kind, file, type, more)
+  for (; kind === 'inventory' && answer.code === 70003; answer = await send(caller, kind, file, type, more)) {
+    await Bun.sleep(25)
+  }
+  const { id } = expectSuccess(answer)
   return { ...(await ended(id)), lines: await resultOf(id) }
 }
 
