@@ -60,7 +60,7 @@ onCluster(
     for (const { url: node } of cluster.nodes.slice(1)) expect(refused.stderr).toContain(new URL(node).host)
     await withNode(url, (sql) => sql.unsafe(`alter database "${nameOf(url)}" reset citus.max_cached_conns_per_worker`))
     const done = await forecourt(['distribute'], env)
-    expect([done.code, done.stdout]).toEqual([0, expect.stringContaining('is distributed')])
+    expect([done.code, done.stdout]).toEqual([0, expect.stringContaining('Database distributed.')])
     const [{ level } = { level: '' }] = await onWorker(url, `select current_setting('wal_level') as level`)
     expect(done.stderr.includes(`wal_level is ${level} on`)).toBe(level !== 'logical')
     expect((await doctor(url)).get('rebalance')?.status).toBe(level === 'logical' ? 'ok' : 'warn')
@@ -78,7 +78,7 @@ onCluster(
     ])
     await onWorker(url, 'alter database %I connection limit 20')
     const { status, message, todo } = (await doctor(url)).get('node connections') as Finding
-    expect([status, message]).toEqual(['warn', expect.stringContaining('only 20 fit')])
+    expect([status, message]).toEqual(['warn', expect.stringContaining('only 20 are allowed')])
     expect(todo).toMatch(
       /^Set the connection limit of the user or the database to \d+ or more on \S+:\d+ \(now 20\)\.$/,
     )
