@@ -83,7 +83,7 @@ onCluster(
       /^Set the connection limit of the user or the database to \d+ or more on \S+:\d+ \(now 20\)\.$/,
     )
     const service = await place.startService({ env: { DATABASE_URL: url, FORECOURT_LOG_LEVEL: 'warn' } })
-    expect(service.stderr().split('but only 20 fit')).toHaveLength(2)
+    expect(service.stderr().split('but only 20 are allowed')).toHaveLength(2)
     const client = new Client(service)
     const readiness = async () => {
       const { status, data } = await client.call('getReadiness', {})
