@@ -1,4 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net'
+import { withNode } from './cluster.ts'
 
 /** A statement that was sent to the database, with its values if it was a prepared statement. */
 export interface SeenStatement {
@@ -40,8 +41,9 @@ export class StatementWatch {
     await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve))
     const through = new URL(url)
     through.host = `127.0.0.1:${(this.server.address() as { port: number }).port}`
-    through.searchParams.set('citus.multi_task_query_log_level', 'notice')
-    through.searchParams.set('client_min_messages', 'notice')
+    for (const setting of ['citus.multi_task_query_log_level', 'client_min_messages']) {
+      await withNode(url, (sql) => sql.unsafe(`alter database "${through.pathname.slice(1)}" set ${setting} = notice`))
+    }
     return through.href
   }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Static } from 'typebox'
 import { type EventRecord, type pageAudit, pageEvents } from '../../src/events/contract.ts'
 import { momentFormat } from '../../src/vocabulary/moments.ts'
-import { newApplication, type TestApplication } from '../kit/records.ts'
+import { deviceBody, newApplication, type TestApplication } from '../kit/records.ts'
 import {
   client,
   createDeviceOf,
@@ -192,16 +192,14 @@ test('the audit trail skips nothing of one moment in several logs, page by page'
   const appIds: string[] = []
   for (let made = 0; made < 12; made++) appIds.push((await newApplication(client)).appId)
   const timeFrom = new Date().toISOString()
-  const trail = { type: 'thirdPartyConfig.saved', timeFrom }
+  const trail = { type: 'device.bound', timeFrom }
   const keys = (events: { id: number; appId: string | null }[]) => events.map(({ id, appId }) => `${id} ${appId}`)
   let written: string[] = []
-  // An event's id begins with its time, so events of different applications can have the same id if they happen at the
-  // same time.
+  // An event's id begins with its time, so events of different applications have the same id if they were written in one
+  // batch.
   for (let round = 0; new Set(written.map((key) => Number.parseInt(key, 10))).size === written.length; round++) {
     if (round === 40) throw new Error('No two events had one id.')
-    await Promise.all(
-      appIds.map((appId) => client.operate('saveThirdPartyConfig', { appId, operatorName: `Round ${round}` })),
-    )
+    await Promise.all(appIds.map((appId) => client.operate('createDevice', deviceBody(appId))))
     const pages = await Promise.all(
       appIds.map((appId) => client.operate('pageAudit', { ...trail, appId, pageSize: '100' })),
     )
