@@ -93,6 +93,9 @@ const ofMany = [
   // The price changes that are due next.
   /^select app_id, .* from price_change where applied_at is null and cancelled_at is null order by effective_at/,
   // The audit trail.
+  /^select app_id from price_change where applied_at is null and .* group by app_id order by min\(effective_at\)/,
+  /as in_ms from price_change where applied_at is null and cancelled_at is null order by effective_at limit 1/,
+  /from fleet_count where app_id <> '' and round > /,
   /where \(app_id = '' or starts_with\(actor, 'operator'\) or type = 'priceChange.applied'\)/,
 ]
 

@@ -328,7 +328,8 @@ export async function pageOfPriceChanges(sql: Sql, filter: PriceChangeFilter) {
       : sql`(
         select distinct app_id as of_app, change_id from site_rule
         where ${ofApplications(sql, appIds)} and site_id = ${siteId}) as own cross join lateral (
-        select * from price_change where app_id = own.of_app and id = own.change_id limit 1) as price_change`
+        select * from price_change
+        where ${ofApplications(sql, appIds)} and app_id = own.of_app and id = own.change_id limit 1) as price_change`
   const rows = sql`
     select ${sql.unsafe(columnsSql)} from ${source} where ${ofApplications(sql, appIds)} ${conditions}`
   const isAcross = appIds?.length !== 1
