@@ -247,7 +247,7 @@ async function newDevices(app: TestApplication, many: number): Promise<string[]>
   return devices.map(({ deviceNo }) => deviceNo)
 }
 
-test('rows of updateBatch beside unbinds: each was there or is not found, and none is told after its end', async () => {
+test('rows of updateBatch beside unbinds: each was there or is not found, and no event of one comes after its end', async () => {
   const app = await newApplication(each(0))
   const serials = await newDevices(app, updated)
   const unbinding = (async () => {

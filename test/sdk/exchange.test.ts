@@ -137,7 +137,7 @@ describe('the SDK', () => {
     expect(place.requests).toHaveLength(calls.length)
   })
 
-  test.each([500, 502, 504])('retries %i as often as it is told to', async (status) => {
+  test.each([500, 502, 504])('retries %i as often as its options say', async (status) => {
     await using place = standIn(() => new Response('<html>', { status, headers: { 'retry-after': '0' } }))
     const forecourt = new Forecourt({ baseUrl: place.url, token: 'any', retries: 1 })
     expect((await errorOf(forecourt.createDevice(deviceBody('any')))).status).toBe(status)
@@ -147,7 +147,7 @@ describe('the SDK', () => {
   })
 
   test.each(['61', '86400', '9999999999', new Date(Date.now() + 3_600_000).toUTCString()])(
-    'throws at once when it is told to wait for longer than a minute: %s',
+    'throws at once when Retry-After asks for more than a minute: %s',
     async (retryAfter) => {
       await using place = standIn(() => refused(503, { 'retry-after': retryAfter }))
       const error = await errorOf(new Forecourt({ baseUrl: place.url, token: 'any' }).pageSites())
