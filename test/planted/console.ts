@@ -69,8 +69,8 @@ export const console: readonly Fault[] = [
   {
     name: 'a Chinese console says in English that a device was unbound',
     file: 'console/src/devices/ownership.tsx',
-    find: "unbound: '已解绑，设备序列号可重新注册。',",
-    replace: "unbound: 'Device unbound. The serial number is free.',",
+    find: "'已解绑，设备序列号可重新注册。'",
+    replace: "'Device unbound. The serial number is free.'",
     foundBy: [],
   },
   {

@@ -31,34 +31,22 @@ import { Battery } from './parts.tsx'
 import { Picture } from './picture.tsx'
 import { useDeviceTexts } from './texts.ts'
 
-const useTexts = defineTexts(
-  {
-    device: 'Device',
-    bound: 'Bound since',
-    unnamed: 'no name',
-    noModel: 'Unknown model. Neither the inventory nor a serial prefix matches.',
-    noEvents: 'No events yet.',
-    state: 'State',
-    record: 'Data',
-    showRecord: 'View JSON of event {{id}}',
-    toList: 'Back to devices',
-    notHere: 'This application doesn’t own the device.',
-    heldBefore: 'See the ownership history below.',
-  },
-  {
-    device: '设备信息',
-    bound: '绑定时间',
-    unnamed: '无名称',
-    noModel: '型号未知：库存和序列号前缀均未指明。',
-    noEvents: '还没有事件。',
-    state: '状态',
-    record: '记录',
-    showRecord: '事件 {{id}} 的 JSON',
-    toList: '返回设备列表',
-    notHere: '该应用没有此设备。',
-    heldBefore: '该序列号的归属历史见下方。',
-  },
-)
+const useTexts = defineTexts({
+  device: ['Device', '设备信息'],
+  bound: ['Bound since', '绑定时间'],
+  unnamed: ['no name', '无名称'],
+  noModel: [
+    'Unknown model. Neither the inventory nor a serial prefix matches.',
+    '型号未知：库存和序列号前缀均未指明。',
+  ],
+  noEvents: ['No events yet.', '还没有事件。'],
+  state: ['State', '状态'],
+  record: ['Data', '记录'],
+  showRecord: ['View JSON of event {{id}}', '事件 {{id}} 的 JSON'],
+  toList: ['Back to devices', '返回设备列表'],
+  notHere: ['This application doesn’t own the device.', '该应用没有此设备。'],
+  heldBefore: ['See the ownership history below.', '该序列号的归属历史见下方。'],
+})
 
 /** The interval at which the state is read again, in milliseconds. */
 const refreshEvery = 10_000

@@ -20,20 +20,12 @@ import { Advice, Fields } from './fields.tsx'
 import { Several } from './several.tsx'
 import { useDeviceTexts, useFieldNames } from './texts.ts'
 
-const useTexts = defineTexts(
-  {
-    tabs: 'One or multiple devices',
-    editTitle: 'Edit {{deviceNo}}',
-    one: 'One device',
-    created: 'Device {{name}} created.',
-  },
-  {
-    tabs: '新建方式',
-    editTitle: '编辑 {{deviceNo}}',
-    one: '单个新建',
-    created: '{{name}} 已注册。',
-  },
-)
+const useTexts = defineTexts({
+  tabs: ['One or multiple devices', '新建方式'],
+  editTitle: ['Edit {{deviceNo}}', '编辑 {{deviceNo}}'],
+  one: ['One device', '单个新建'],
+  created: ['Device {{name}} created.', '{{name}} 已注册。'],
+})
 
 /** The form for a new device, many new devices or a change of one, depending on the address. */
 export function Page() {

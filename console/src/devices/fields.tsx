@@ -16,49 +16,49 @@ import { Note } from '../ui/page/note.tsx'
 import { useSeesAll } from './parts.tsx'
 import { useDeviceTexts, useFieldNames } from './texts.ts'
 
-const useTexts = defineTexts(
-  {
-    defaultCode: 'If empty: {{code}}, the API’s default.',
-    unknownRegion: 'This code isn’t in the region table. It’s saved as is and shown without a name.',
-    otherProvince: 'This district isn’t in {{province}} {{city}}, which would be saved for the device.',
-    takeFromDistrict: 'Use the district’s province and city',
-    coordinatesHint: 'Longitude,latitude in decimal degrees.',
-    looksSwapped: 'Did you mean {{pair}}?',
-    advice10006:
-      'The application is offline, so you can’t create devices. Bring it online on its page, then try again.',
-    advice10006other:
-      'The application is offline, so you can’t create devices. Ask the platform operator to bring it online, then try again.',
-    advice20013: 'Check the serial number. If it’s correct, the application that owns it must unbind it first.',
-    advice20013finder: 'People with access to all applications can find the device, and transfer or unbind it.',
-    advice20017: 'Nothing to do: the device already belongs to this application.',
-    advice20014: 'Only serial numbers in the inventory are allowed. Import this one, then try again.',
-    advice20014other:
-      'Only serial numbers in the inventory are allowed. Ask the platform operator to import this one, then try again.',
-    toApplication: 'View application',
-    toDevice: 'View device',
-    toInventory: 'View inventory',
-    toFinder: 'Find serial number',
-  },
-  {
-    defaultCode: '留空则为接口文档的默认值 {{code}}。',
-    unknownRegion: '行政区划表中没有此代码，将原样保存，不显示名称。',
-    otherProvince: '该区县不属于将要保存的 {{province}} {{city}}。',
-    takeFromDistrict: '按区县填写省市',
-    coordinatesHint: '经度,纬度（十进制度）。',
-    looksSwapped: '是否应为 {{pair}}？',
-    advice10006: '应用已下线，不能新增设备。请在应用页面将其上线后重新提交。',
-    advice10006other: '应用已下线，不能新增设备。请联系运营方将其上线后重新提交。',
-    advice20013: '请核对设备序列号。如无误，需由当前绑定的应用解绑后才能在此注册。',
-    advice20013finder: '有权查看所有应用的人员可查找该序列号，并转移或释放。',
-    advice20017: '无需操作：该设备已属于本应用。',
-    advice20014: '仅接受库存中的设备序列号。请先导入库存，再重新提交。',
-    advice20014other: '仅接受库存中的设备序列号。请联系运营方导入库存后重新提交。',
-    toApplication: '前往应用',
-    toDevice: '前往设备',
-    toInventory: '前往库存',
-    toFinder: '查找序列号',
-  },
-)
+const useTexts = defineTexts({
+  defaultCode: ['If empty: {{code}}, the API’s default.', '留空则为接口文档的默认值 {{code}}。'],
+  unknownRegion: [
+    'This code isn’t in the region table. It’s saved as is and shown without a name.',
+    '行政区划表中没有此代码，将原样保存，不显示名称。',
+  ],
+  otherProvince: [
+    'This district isn’t in {{province}} {{city}}, which would be saved for the device.',
+    '该区县不属于将要保存的 {{province}} {{city}}。',
+  ],
+  takeFromDistrict: ['Use the district’s province and city', '按区县填写省市'],
+  coordinatesHint: ['Longitude,latitude in decimal degrees.', '经度,纬度（十进制度）。'],
+  looksSwapped: ['Did you mean {{pair}}?', '是否应为 {{pair}}？'],
+  advice10006: [
+    'The application is offline, so you can’t create devices. Bring it online on its page, then try again.',
+    '应用已下线，不能新增设备。请在应用页面将其上线后重新提交。',
+  ],
+  advice10006other: [
+    'The application is offline, so you can’t create devices. Ask the platform operator to bring it online, then try again.',
+    '应用已下线，不能新增设备。请联系运营方将其上线后重新提交。',
+  ],
+  advice20013: [
+    'Check the serial number. If it’s correct, the application that owns it must unbind it first.',
+    '请核对设备序列号。如无误，需由当前绑定的应用解绑后才能在此注册。',
+  ],
+  advice20013finder: [
+    'People with access to all applications can find the device, and transfer or unbind it.',
+    '有权查看所有应用的人员可查找该序列号，并转移或释放。',
+  ],
+  advice20017: ['Nothing to do: the device already belongs to this application.', '无需操作：该设备已属于本应用。'],
+  advice20014: [
+    'Only serial numbers in the inventory are allowed. Import this one, then try again.',
+    '仅接受库存中的设备序列号。请先导入库存，再重新提交。',
+  ],
+  advice20014other: [
+    'Only serial numbers in the inventory are allowed. Ask the platform operator to import this one, then try again.',
+    '仅接受库存中的设备序列号。请联系运营方导入库存后重新提交。',
+  ],
+  toApplication: ['View application', '前往应用'],
+  toDevice: ['View device', '前往设备'],
+  toInventory: ['View inventory', '前往库存'],
+  toFinder: ['Find serial number', '查找序列号'],
+})
 
 interface FieldsProps {
   form: FormInstance<Draft>

@@ -20,24 +20,14 @@ import { grouped } from '../ui/text/number.ts'
 import { Owners } from './owners.tsx'
 import { useDeviceTexts } from './texts.ts'
 
-const useTexts = defineTexts(
-  {
-    find: 'Find',
-    nobody: 'No application has or ever had the serial number {{deviceNo}}.',
-    parts: 'Devices with this in their serial number: {{count}}.',
-    showParts: 'View devices',
-    free: '{{deviceNo}} is free. No application owns it now.',
-    inInventory: 'Search the inventory',
-  },
-  {
-    find: '查找',
-    nobody: '没有任何应用绑定过序列号 {{deviceNo}}。',
-    parts: '序列号中包含它的设备：{{count}} 台。',
-    showParts: '查看这些设备',
-    free: '{{deviceNo}} 目前未绑定，可由任意应用绑定。',
-    inInventory: '在库存中查找',
-  },
-)
+const useTexts = defineTexts({
+  find: ['Find', '查找'],
+  nobody: ['No application has or ever had the serial number {{deviceNo}}.', '没有任何应用绑定过序列号 {{deviceNo}}。'],
+  parts: ['Devices with this in their serial number: {{count}}.', '序列号中包含它的设备：{{count}} 台。'],
+  showParts: ['View devices', '查看这些设备'],
+  free: ['{{deviceNo}} is free. No application owns it now.', '{{deviceNo}} 目前未绑定，可由任意应用绑定。'],
+  inInventory: ['Search the inventory', '在库存中查找'],
+})
 
 interface Found {
   deviceNo: string

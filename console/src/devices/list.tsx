@@ -27,18 +27,11 @@ import { Battery, useSeesAll } from './parts.tsx'
 import type { ChosenDevice } from './selection.tsx'
 import { useDeviceTexts } from './texts.ts'
 
-const useTexts = defineTexts(
-  {
-    more: 'More filters',
-    fewer: 'Fewer filters',
-    empty: 'No devices yet.',
-  },
-  {
-    more: '更多筛选',
-    fewer: '收起筛选',
-    empty: '还没有设备。',
-  },
-)
+const useTexts = defineTexts({
+  more: ['More filters', '更多筛选'],
+  fewer: ['Fewer filters', '收起筛选'],
+  empty: ['No devices yet.', '还没有设备。'],
+})
 
 const FindSerial = part(async () => (await import('./find-serial.tsx')).FindSerial)
 const DeviceSelection = part(async () => (await import('./selection.tsx')).DeviceSelection)

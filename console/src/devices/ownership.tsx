@@ -11,40 +11,29 @@ import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { ApplicationPicker } from '../ui/filter/application-picker.tsx'
 import { Button } from '../ui/page/button.tsx'
 
-const useTexts = defineTexts(
-  {
-    title: 'Ownership',
-    transfer: 'Transfer',
-    transferTitle: 'Transfer this device?',
-    transferWords:
-      'Moves the device to another online application, with its name, address and state. The device is removed from its site. Both applications are notified; neither learns the other’s identity.',
-    transferred: 'Device transferred.',
-    unbind: 'Unbind',
-    unbindTitle: 'Unbind this device?',
-    unbindWords:
-      'The serial number becomes free immediately. The device is removed from this application, and any application can bind it. The ownership history is kept.',
-    unbound: 'Device unbound. The serial number is free.',
-    force: 'Force-unbind',
-    forceTitle: 'Force-unbind this device?',
-    forceWords:
-      'The serial number becomes free, whichever application owns it at that time. The reason is kept in the audit log.',
-  },
-  {
-    title: '归属变更',
-    transfer: '转移',
-    transferTitle: '转移此设备？',
-    transferWords:
-      '将设备整体转移到另一个在线应用，名称、地址和状态一并转移。转移后不再安装在任何站点。双方应用都会收到通知，但互不知晓对方。',
-    transferred: '已转移。',
-    unbind: '解绑',
-    unbindTitle: '解绑此设备？',
-    unbindWords: '立即释放设备序列号。设备将从本应用中移除，任何应用都可重新注册。归属记录保留在历史中。',
-    unbound: '已解绑，设备序列号可重新注册。',
-    force: '强制解绑',
-    forceTitle: '强制解绑此设备？',
-    forceWords: '无论届时由哪个应用持有，都立即释放该设备序列号。原因将记入历史。',
-  },
-)
+const useTexts = defineTexts({
+  title: ['Ownership', '归属变更'],
+  transfer: ['Transfer', '转移'],
+  transferTitle: ['Transfer this device?', '转移此设备？'],
+  transferWords: [
+    'Moves the device to another online application, with its name, address and state. The device is removed from its site. Both applications are notified; neither learns the other’s identity.',
+    '将设备整体转移到另一个在线应用，名称、地址和状态一并转移。转移后不再安装在任何站点。双方应用都会收到通知，但互不知晓对方。',
+  ],
+  transferred: ['Device transferred.', '已转移。'],
+  unbind: ['Unbind', '解绑'],
+  unbindTitle: ['Unbind this device?', '解绑此设备？'],
+  unbindWords: [
+    'The serial number becomes free immediately. The device is removed from this application, and any application can bind it. The ownership history is kept.',
+    '立即释放设备序列号。设备将从本应用中移除，任何应用都可重新注册。归属记录保留在历史中。',
+  ],
+  unbound: ['Device unbound. The serial number is free.', '已解绑，设备序列号可重新注册。'],
+  force: ['Force-unbind', '强制解绑'],
+  forceTitle: ['Force-unbind this device?', '强制解绑此设备？'],
+  forceWords: [
+    'The serial number becomes free, whichever application owns it at that time. The reason is kept in the audit log.',
+    '无论届时由哪个应用持有，都立即释放该设备序列号。原因将记入历史。',
+  ],
+})
 
 interface DeviceKey {
   appId: string

@@ -2,10 +2,10 @@ import { PictureOutlined } from '@ant-design/icons'
 import { useState } from 'react'
 import { defineTexts } from '../language/index.ts'
 
-const useTexts = defineTexts(
-  { noPicture: 'No picture', notLoaded: 'Couldn’t load the picture' },
-  { noPicture: '无图片', notLoaded: '图片无法加载' },
-)
+const useTexts = defineTexts({
+  noPicture: ['No picture', '无图片'],
+  notLoaded: ['Couldn’t load the picture', '图片无法加载'],
+})
 
 interface PictureProps {
   url: string | null

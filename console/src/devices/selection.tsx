@@ -16,31 +16,23 @@ import { Rows } from '../ui/table/rows.tsx'
 import { State } from '../ui/text/status.tsx'
 import { useDeviceTexts } from './texts.ts'
 
-const useTexts = defineTexts(
-  {
-    transfer: 'Transfer {{count}}',
-    transferTitle: 'Transfer {{count}} {{count:device|devices}}?',
-    transferWords:
-      'Moves each device to another online application, with its name, address and state. The devices are removed from their sites.',
-    transferVerb: 'Transfer',
-    unbind: 'Unbind {{count}}',
-    unbindTitle: 'Unbind {{count}} {{count:device|devices}}?',
-    unbindWords: 'The serial numbers become free immediately, for any application. The ownership history is kept.',
-    unbindVerb: 'Unbind',
-    over: '{{done}} of {{count}} done.',
-  },
-  {
-    transfer: '转移 {{count}} 台',
-    transferTitle: '转移 {{count}} 台设备？',
-    transferWords: '每台设备整体转移到另一个在线应用，名称、地址和状态一并转移。转移后不再安装在任何站点。',
-    transferVerb: '转移',
-    unbind: '解绑 {{count}} 台',
-    unbindTitle: '解绑 {{count}} 台设备？',
-    unbindWords: '立即释放这些设备序列号，任何应用都可重新注册。归属记录保留在历史中。',
-    unbindVerb: '解绑',
-    over: '已完成 {{done}} / {{count}}。',
-  },
-)
+const useTexts = defineTexts({
+  transfer: ['Transfer {{count}}', '转移 {{count}} 台'],
+  transferTitle: ['Transfer {{count}} {{count:device|devices}}?', '转移 {{count}} 台设备？'],
+  transferWords: [
+    'Moves each device to another online application, with its name, address and state. The devices are removed from their sites.',
+    '每台设备整体转移到另一个在线应用，名称、地址和状态一并转移。转移后不再安装在任何站点。',
+  ],
+  transferVerb: ['Transfer', '转移'],
+  unbind: ['Unbind {{count}}', '解绑 {{count}} 台'],
+  unbindTitle: ['Unbind {{count}} {{count:device|devices}}?', '解绑 {{count}} 台设备？'],
+  unbindWords: [
+    'The serial numbers become free immediately, for any application. The ownership history is kept.',
+    '立即释放这些设备序列号，任何应用都可重新注册。归属记录保留在历史中。',
+  ],
+  unbindVerb: ['Unbind', '解绑'],
+  over: ['{{done}} of {{count}} done.', '已完成 {{done}} / {{count}}。'],
+})
 
 export interface ChosenDevice {
   appId: string

@@ -29,26 +29,15 @@ import { Find } from './find/find.tsx'
 import { useEntries } from './navigation.tsx'
 import { SignedIn } from './signed-in.tsx'
 
-const useTexts = defineTexts(
-  {
-    menu: 'Menu',
-    fold: 'Collapse menu',
-    unfold: 'Expand menu',
-    skip: 'Skip to content',
-    skipToRows: 'Skip to table',
-    account: 'Your account',
-    signOut: 'Sign out',
-  },
-  {
-    menu: '菜单',
-    fold: '收起菜单',
-    unfold: '展开菜单',
-    skip: '跳到内容',
-    skipToRows: '跳到表格',
-    account: '我的账号',
-    signOut: '退出登录',
-  },
-)
+const useTexts = defineTexts({
+  menu: ['Menu', '菜单'],
+  fold: ['Collapse menu', '收起菜单'],
+  unfold: ['Expand menu', '展开菜单'],
+  skip: ['Skip to content', '跳到内容'],
+  skipToRows: ['Skip to table', '跳到表格'],
+  account: ['Your account', '我的账号'],
+  signOut: ['Sign out', '退出登录'],
+})
 
 const ProofDialog = part(async () => (await import('../account/proof.tsx')).ProofDialog)
 

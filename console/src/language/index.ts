@@ -4,9 +4,9 @@ import { store } from '../browser/storage.ts'
 import { common } from './common.ts'
 import { firstLanguage, type Language, languageKey, showLanguage } from './first.ts'
 import { nouns } from './nouns.ts'
-import { readerOf } from './reader.ts'
+import { readerOf, type Text } from './reader.ts'
 
-export type { Language }
+export type { Language, Text }
 
 let chosen = firstLanguage()
 const listeners = new Set<() => void>()
@@ -33,23 +33,21 @@ export function useLanguage(): Language {
   return useSyncExternalStore(listen, language)
 }
 
-const shared = { en: { ...nouns.en, ...common.en }, zh: { ...nouns.zh, ...common.zh } }
+const shared = { ...nouns, ...common }
 
 /** Reads a text in the chosen language: one that the room declares, or a shared one. */
-type Reader<En> = (key: (keyof En | keyof typeof shared.en) & string, values?: Values) => string
+type Reader<Texts> = (key: (keyof Texts | keyof typeof shared) & string, values?: Values) => string
 
 /**
- * Declares the texts of one part of the console in both languages; a missing text is a type error. Returns the hook that
- * reads them, and the words that rooms share. If a room has a text of its own with the name of a shared one, it reads its
- * own.
+ * Declares the texts of one part of the console, each in both languages; a missing one is a type error. Returns the hook
+ * that reads them, and the words that rooms share. If a room has a text of its own with the name of a shared one, it
+ * reads its own.
  */
-export function defineTexts<const En extends Record<string, string>>(
-  en: En,
-  zh: Record<keyof En, string>,
-): () => Reader<En> {
-  const readers = { en: readerOf({ ...shared.en, ...en }), zh: readerOf({ ...shared.zh, ...zh }) }
+export function defineTexts<const Texts extends Record<string, Text>>(texts: Texts): () => Reader<Texts> {
+  const all = { ...shared, ...texts }
+  const readers = { en: readerOf(all, 'en'), zh: readerOf(all, 'zh') }
   return () => readers[useLanguage()]
 }
 
 /** Reads the shared words alone. */
-export const useCommon = defineTexts({}, {})
+export const useCommon = defineTexts({})

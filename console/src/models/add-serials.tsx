@@ -22,36 +22,26 @@ import { Wide } from '../ui/table/wide.tsx'
 import { grouped } from '../ui/text/number.ts'
 import { State } from '../ui/text/status.tsx'
 
-const useTexts = defineTexts(
-  {
-    title: 'Add serial numbers',
-    text: 'Serial numbers and models',
-    hint: 'Paste rows from a spreadsheet or CSV: serial number, then device model name. A header row with deviceNo and modelName is optional. Serial numbers already in the inventory get the new model.',
-    modelForEmpty: 'Model for rows without one',
-    rows: 'Rows: {{count}}',
-    faulty: 'Invalid rows: {{count}}. Correct them in the text above.',
-    fault: 'Problem',
-    table: 'Invalid rows',
-    twice: 'Listed twice',
-    add: 'Add ({{count}})',
-    tooMany: 'You can add up to {{most}} rows at once. Import larger lists as a file.',
-    done: '{{added}} added, {{changed}} updated.',
-  },
-  {
-    title: '添加设备序列号',
-    text: '设备序列号与型号',
-    hint: '粘贴表格行或 CSV：依次为设备序列号、设备型号名称。可带表头 deviceNo、modelName。已在库的序列号将更新型号。',
-    modelForEmpty: '未填型号的行使用',
-    rows: '{{count}} 行',
-    faulty: '{{count}} 行有误，请在上方文本中修改。',
-    fault: '问题',
-    table: '有误的行',
-    twice: '在列表中重复',
-    add: '添加（{{count}} 行）',
-    tooMany: '一次最多 {{most}} 行。更多数据请以文件导入。',
-    done: '新增 {{added}}，更新 {{changed}}。',
-  },
-)
+const useTexts = defineTexts({
+  title: ['Add serial numbers', '添加设备序列号'],
+  text: ['Serial numbers and models', '设备序列号与型号'],
+  hint: [
+    'Paste rows from a spreadsheet or CSV: serial number, then device model name. A header row with deviceNo and modelName is optional. Serial numbers already in the inventory get the new model.',
+    '粘贴表格行或 CSV：依次为设备序列号、设备型号名称。可带表头 deviceNo、modelName。已在库的序列号将更新型号。',
+  ],
+  modelForEmpty: ['Model for rows without one', '未填型号的行使用'],
+  rows: ['Rows: {{count}}', '{{count}} 行'],
+  faulty: ['Invalid rows: {{count}}. Correct them in the text above.', '{{count}} 行有误，请在上方文本中修改。'],
+  fault: ['Problem', '问题'],
+  table: ['Invalid rows', '有误的行'],
+  twice: ['Listed twice', '在列表中重复'],
+  add: ['Add ({{count}})', '添加（{{count}} 行）'],
+  tooMany: [
+    'You can add up to {{most}} rows at once. Import larger lists as a file.',
+    '一次最多 {{most}} 行。更多数据请以文件导入。',
+  ],
+  done: ['{{added}} added, {{changed}} updated.', '新增 {{added}}，更新 {{changed}}。'],
+})
 
 type Entry = Record<'deviceNo' | 'modelName', string>
 

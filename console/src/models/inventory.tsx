@@ -22,32 +22,24 @@ import { RowButtons } from '../ui/table/row-buttons.tsx'
 import { FilterBar } from '../views/filter-bar.tsx'
 import { AddSerials } from './add-serials.tsx'
 
-const useTexts = defineTexts(
-  {
-    add: 'Add',
-    empty: 'The inventory is empty.',
-    required: 'The inventory policy is “required”',
-    requiredWords: 'Only serial numbers in the inventory can be bound. Others are refused with error 20014.',
-    open: 'The inventory policy is “open”',
-    openWords: 'Any serial number can be bound. The inventory determines the device model.',
-    deleteTitle: 'Remove this serial number from the inventory?',
-    deleteWords: 'If a device already uses it, the device keeps its model.',
-    deleteRequired: 'The serial number can’t be bound again afterwards.',
-    deleted: 'Serial number removed.',
-  },
-  {
-    add: '添加',
-    empty: '库存为空。',
-    required: '库存策略为“required”（必须在库）',
-    requiredWords: '仅库存中的设备序列号可以注册，其他一律以错误码 20014 拒绝。',
-    open: '库存策略为“open”（不限）',
-    openWords: '任意设备序列号均可注册。库存用于确定设备型号。',
-    deleteTitle: '将此设备序列号移出库存？',
-    deleteWords: '已注册的设备不受影响，型号保留。',
-    deleteRequired: '此后该设备序列号无法重新注册。',
-    deleted: '已移出。',
-  },
-)
+const useTexts = defineTexts({
+  add: ['Add', '添加'],
+  empty: ['The inventory is empty.', '库存为空。'],
+  required: ['The inventory policy is “required”', '库存策略为“required”（必须在库）'],
+  requiredWords: [
+    'Only serial numbers in the inventory can be bound. Others are refused with error 20014.',
+    '仅库存中的设备序列号可以注册，其他一律以错误码 20014 拒绝。',
+  ],
+  open: ['The inventory policy is “open”', '库存策略为“open”（不限）'],
+  openWords: [
+    'Any serial number can be bound. The inventory determines the device model.',
+    '任意设备序列号均可注册。库存用于确定设备型号。',
+  ],
+  deleteTitle: ['Remove this serial number from the inventory?', '将此设备序列号移出库存？'],
+  deleteWords: ['If a device already uses it, the device keeps its model.', '已注册的设备不受影响，型号保留。'],
+  deleteRequired: ['The serial number can’t be bound again afterwards.', '此后该设备序列号无法重新注册。'],
+  deleted: ['Serial number removed.', '已移出。'],
+})
 
 const filterNames = ['deviceNo', 'modelName'] as const
 

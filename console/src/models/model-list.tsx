@@ -22,43 +22,35 @@ import { type Column, Records } from '../ui/table/records.tsx'
 import { RowButtons } from '../ui/table/row-buttons.tsx'
 import { FilterBar } from '../views/filter-bar.tsx'
 
-const useTexts = defineTexts(
-  {
-    explanation:
-      'A device gets the model with the longest matching serial prefix. An inventory entry overrides all prefixes.',
-    serialPrefix: 'Serial prefix',
-    productPictureUrl: 'Picture URL',
-    deviceTypeName: 'Type name',
-    picture: 'Picture',
-    newModel: 'New model',
-    editTitle: 'Model for {{prefix}}',
-    empty: 'No device models yet. Add one to show models for matching serial numbers.',
-    deleteTitle: 'Delete this model?',
-    deleteWords: 'Existing devices keep this model. New devices get the model of a shorter prefix, or none.',
-    deleted: 'Device model deleted.',
-    keeps: 'Existing devices keep their model.',
-    taken: 'This prefix already has a model: {{name}}. Save again to replace it.',
-    replace: 'Replace',
-    pictureHint: 'Shown next to its devices. Must begin with https://.',
-  },
-  {
-    explanation: '设备序列号匹配最长的前缀，取其型号。库存条目优先于所有前缀。',
-    serialPrefix: '序列号前缀',
-    productPictureUrl: '图片地址',
-    deviceTypeName: '类型名称',
-    picture: '图片',
-    newModel: '新建型号',
-    editTitle: '{{prefix}} 的型号',
-    empty: '还没有设备型号。前缀匹配后，设备即显示型号。',
-    deleteTitle: '删除此型号？',
-    deleteWords: '已有设备保留其型号。此后注册的设备取较短前缀的型号，或没有型号。',
-    deleted: '已删除。',
-    keeps: '此前注册的设备保留原型号。',
-    taken: '此前缀已有型号：{{name}}。再次保存将替换它。',
-    replace: '替换',
-    pictureHint: '显示在设备旁，以 https:// 开头。',
-  },
-)
+const useTexts = defineTexts({
+  explanation: [
+    'A device gets the model with the longest matching serial prefix. An inventory entry overrides all prefixes.',
+    '设备序列号匹配最长的前缀，取其型号。库存条目优先于所有前缀。',
+  ],
+  serialPrefix: ['Serial prefix', '序列号前缀'],
+  productPictureUrl: ['Picture URL', '图片地址'],
+  deviceTypeName: ['Type name', '类型名称'],
+  picture: ['Picture', '图片'],
+  newModel: ['New model', '新建型号'],
+  editTitle: ['Model for {{prefix}}', '{{prefix}} 的型号'],
+  empty: [
+    'No device models yet. Add one to show models for matching serial numbers.',
+    '还没有设备型号。前缀匹配后，设备即显示型号。',
+  ],
+  deleteTitle: ['Delete this model?', '删除此型号？'],
+  deleteWords: [
+    'Existing devices keep this model. New devices get the model of a shorter prefix, or none.',
+    '已有设备保留其型号。此后注册的设备取较短前缀的型号，或没有型号。',
+  ],
+  deleted: ['Device model deleted.', '已删除。'],
+  keeps: ['Existing devices keep their model.', '此前注册的设备保留原型号。'],
+  taken: [
+    'This prefix already has a model: {{name}}. Save again to replace it.',
+    '此前缀已有型号：{{name}}。再次保存将替换它。',
+  ],
+  replace: ['Replace', '替换'],
+  pictureHint: ['Shown next to its devices. Must begin with https://.', '显示在设备旁，以 https:// 开头。'],
+})
 
 const filterNames = ['serialPrefix', 'modelName'] as const
 

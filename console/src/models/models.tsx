@@ -8,10 +8,11 @@ import { Parts } from '../ui/page/parts.tsx'
 import { Inventory } from './inventory.tsx'
 import { Models } from './model-list.tsx'
 
-const useTexts = defineTexts(
-  { tabs: 'Models and inventory', models: 'Models', inventory: 'Inventory' },
-  { tabs: '型号或库存', models: '型号', inventory: '库存' },
-)
+const useTexts = defineTexts({
+  tabs: ['Models and inventory', '型号或库存'],
+  models: ['Models', '型号'],
+  inventory: ['Inventory', '库存'],
+})
 
 /** The models of serial numbers: by prefix, or for each serial number in the inventory. */
 export function Page() {

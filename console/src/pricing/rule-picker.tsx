@@ -5,16 +5,10 @@ import { defineTexts } from '../language/index.ts'
 import { NothingFound, useTypedSearch } from '../ui/filter/typed-search.tsx'
 import { Select } from '../ui/form/fields.tsx'
 
-const useTexts = defineTexts(
-  {
-    anyRule: 'Any',
-    noRules: 'No matching billing rules.',
-  },
-  {
-    anyRule: '任意规则',
-    noRules: '没有匹配的计费规则。',
-  },
-)
+const useTexts = defineTexts({
+  anyRule: ['Any', '任意规则'],
+  noRules: ['No matching billing rules.', '没有匹配的计费规则。'],
+})
 
 interface RulePickerProps {
   appId: string

@@ -14,22 +14,16 @@ import { FilterBar } from '../views/filter-bar.tsx'
 import { Faults } from '../words/faults.tsx'
 import { operationWords } from '../words/operation-words.ts'
 
-const useTexts = defineTexts(
-  {
-    hint: 'Write requests that were refused in the last few days, with the reason. The 1,000 newest of each application are kept.',
-    none: 'No refused requests.',
-    operation: 'Operation',
-    requestId: 'Request ID',
-    deviceNo: 'Serial number',
-  },
-  {
-    hint: '最近几天被拒绝的写请求及其原因。每个应用保留最新的 1,000 条。',
-    none: '没有被拒绝的请求。',
-    operation: '操作',
-    requestId: '请求编号',
-    deviceNo: '序列号',
-  },
-)
+const useTexts = defineTexts({
+  hint: [
+    'Write requests that were refused in the last few days, with the reason. The 1,000 newest of each application are kept.',
+    '最近几天被拒绝的写请求及其原因。每个应用保留最新的 1,000 条。',
+  ],
+  none: ['No refused requests.', '没有被拒绝的请求。'],
+  operation: ['Operation', '操作'],
+  requestId: ['Request ID', '请求编号'],
+  deviceNo: ['Serial number', '序列号'],
+})
 
 const filterNames = ['appId', 'deviceNo', 'code', 'requestId', 'timeFrom', 'timeTo'] as const
 

@@ -16,47 +16,34 @@ import { type Column, Records } from '../ui/table/records.tsx'
 import { RowButtons } from '../ui/table/row-buttons.tsx'
 import { FilterBar } from '../views/filter-bar.tsx'
 
-const useTexts = defineTexts(
-  {
-    explanation:
-      'Regions that the built-in table lacks, or that have another name there. Devices show these names immediately.',
-    code: 'Code',
-    parentCode: 'Parent code',
-    builtInName: 'Built-in name',
-    current: 'Current',
-    ended: 'Ended',
-    isEnded: 'This region has ended',
-    endedHint: 'Devices still show its name, but you can’t choose it any longer.',
-    add: 'Add region',
-    editTitle: 'Region {{code}}',
-    empty: 'No saved regions yet. Add a region that is newer than the built-in table.',
-    deleteTitle: 'Delete {{name}}?',
-    deleteWords: 'Devices with this code show the built-in name again, or none.',
-    deleted: 'Region deleted.',
-    codeHint: 'Six digits. Provinces end in 0000, cities in 00.',
-    parentHint: 'Leave empty for the nearest region above.',
-    sixDigits: 'Must be six digits, not beginning with 0.',
-  },
-  {
-    explanation: '内置行政区划表中没有的，或名称不同的行政区划。设备立即显示这里的名称。',
-    code: '代码',
-    parentCode: '上级代码',
-    builtInName: '内置名称',
-    current: '有效',
-    ended: '已撤销',
-    isEnded: '此行政区划已撤销',
-    endedHint: '设备仍显示其名称，但不再可选。',
-    add: '添加行政区划',
-    editTitle: '行政区划 {{code}}',
-    empty: '还没有保存的行政区划。可添加比内置表更新的行政区划。',
-    deleteTitle: '删除“{{name}}”？',
-    deleteWords: '使用此代码的设备将重新显示内置名称；内置表中没有时不显示名称。',
-    deleted: '已删除行政区划。',
-    codeHint: '六位数字。省级以 0000 结尾，市级以 00 结尾。',
-    parentHint: '留空则取最近的上级。',
-    sixDigits: '必须是六位数字，且不以 0 开头。',
-  },
-)
+const useTexts = defineTexts({
+  explanation: [
+    'Regions that the built-in table lacks, or that have another name there. Devices show these names immediately.',
+    '内置行政区划表中没有的，或名称不同的行政区划。设备立即显示这里的名称。',
+  ],
+  code: ['Code', '代码'],
+  parentCode: ['Parent code', '上级代码'],
+  builtInName: ['Built-in name', '内置名称'],
+  current: ['Current', '有效'],
+  ended: ['Ended', '已撤销'],
+  isEnded: ['This region has ended', '此行政区划已撤销'],
+  endedHint: ['Devices still show its name, but you can’t choose it any longer.', '设备仍显示其名称，但不再可选。'],
+  add: ['Add region', '添加行政区划'],
+  editTitle: ['Region {{code}}', '行政区划 {{code}}'],
+  empty: [
+    'No saved regions yet. Add a region that is newer than the built-in table.',
+    '还没有保存的行政区划。可添加比内置表更新的行政区划。',
+  ],
+  deleteTitle: ['Delete {{name}}?', '删除“{{name}}”？'],
+  deleteWords: [
+    'Devices with this code show the built-in name again, or none.',
+    '使用此代码的设备将重新显示内置名称；内置表中没有时不显示名称。',
+  ],
+  deleted: ['Region deleted.', '已删除行政区划。'],
+  codeHint: ['Six digits. Provinces end in 0000, cities in 00.', '六位数字。省级以 0000 结尾，市级以 00 结尾。'],
+  parentHint: ['Leave empty for the nearest region above.', '留空则取最近的上级。'],
+  sixDigits: ['Must be six digits, not beginning with 0.', '必须是六位数字，且不以 0 开头。'],
+})
 
 const filterNames = ['code', 'name'] as const
 

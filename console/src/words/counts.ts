@@ -1,25 +1,14 @@
-import { defineTexts } from '../language/index.ts'
+import { defineTexts, type Text } from '../language/index.ts'
 
 /** The names of counts, of an application and of all. */
 export const counts = {
-  en: {
-    sites: 'Sites',
-    devices: 'Devices',
-    offline: 'Offline',
-    faulty: 'Faulty',
-    waiting: 'Pending deliveries',
-    dead: 'Failed deliveries',
-    eventsWaiting: '{{count}} queued {{count:event|events}}',
-  },
-  zh: {
-    sites: '站点',
-    devices: '设备',
-    offline: '离线',
-    faulty: '故障',
-    waiting: '等待重试的回调',
-    dead: '失败的回调',
-    eventsWaiting: '{{count}} 个事件尚未首次投递',
-  },
-}
+  sites: ['Sites', '站点'],
+  devices: ['Devices', '设备'],
+  offline: ['Offline', '离线'],
+  faulty: ['Faulty', '故障'],
+  waiting: ['Pending deliveries', '等待重试的回调'],
+  dead: ['Failed deliveries', '失败的回调'],
+  eventsWaiting: ['{{count}} queued {{count:event|events}}', '{{count}} 个事件尚未首次投递'],
+} satisfies Record<string, Text>
 
-export const useCounts = defineTexts(counts.en, counts.zh)
+export const useCounts = defineTexts(counts)

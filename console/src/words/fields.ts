@@ -1,56 +1,30 @@
-import { defineTexts } from '../language/index.ts'
+import { defineTexts, type Text } from '../language/index.ts'
 
 // The names of fields by which several rooms show records.
 
 export const siteFields = {
-  en: {
-    contacts: 'Contact person',
-    contactsPhone: 'Contact phone',
-    customerServicePhone: 'Customer service phone',
-    businessWeekDay: 'Opening days',
-    businessStartTime: 'Opens at',
-    businessClosingTime: 'Closes at',
-    fastChargeBillRuleId: 'Fast charging rule',
-    rushingBillRuleId: 'Slow charging rule',
-    placeholderBillRuleId: 'Occupancy rule',
-  },
-  zh: {
-    contacts: '联系人',
-    contactsPhone: '联系电话',
-    customerServicePhone: '客服电话',
-    businessWeekDay: '营业日',
-    businessStartTime: '开始营业时间',
-    businessClosingTime: '结束营业时间',
-    fastChargeBillRuleId: '快充计费规则',
-    rushingBillRuleId: '慢充计费规则',
-    placeholderBillRuleId: '占位计费规则',
-  },
-}
+  contacts: ['Contact person', '联系人'],
+  contactsPhone: ['Contact phone', '联系电话'],
+  customerServicePhone: ['Customer service phone', '客服电话'],
+  businessWeekDay: ['Opening days', '营业日'],
+  businessStartTime: ['Opens at', '开始营业时间'],
+  businessClosingTime: ['Closes at', '结束营业时间'],
+  fastChargeBillRuleId: ['Fast charging rule', '快充计费规则'],
+  rushingBillRuleId: ['Slow charging rule', '慢充计费规则'],
+  placeholderBillRuleId: ['Occupancy rule', '占位计费规则'],
+} satisfies Record<string, Text>
 
 export const deviceFields = {
-  en: {
-    deviceName: 'Name',
-    districtCode: 'District code',
-    tag: 'Tag',
-    detailAddress: 'Street address',
-    provinceCode: 'Province code',
-    cityCode: 'City code',
-    onlineStatus: 'Connection',
-    status: 'Health',
-    runStatus: 'Position',
-  },
-  zh: {
-    deviceName: '设备名称',
-    districtCode: '区县代码',
-    tag: '备注',
-    detailAddress: '详细地址',
-    provinceCode: '省份代码',
-    cityCode: '城市代码',
-    onlineStatus: '在线状态',
-    status: '设备状态',
-    runStatus: '运行状态',
-  },
-}
+  deviceName: ['Name', '设备名称'],
+  districtCode: ['District code', '区县代码'],
+  tag: ['Tag', '备注'],
+  detailAddress: ['Street address', '详细地址'],
+  provinceCode: ['Province code', '省份代码'],
+  cityCode: ['City code', '城市代码'],
+  onlineStatus: ['Connection', '在线状态'],
+  status: ['Health', '设备状态'],
+  runStatus: ['Position', '运行状态'],
+} satisfies Record<string, Text>
 
-export const useSiteFields = defineTexts(siteFields.en, siteFields.zh)
-export const useDeviceFields = defineTexts(deviceFields.en, deviceFields.zh)
+export const useSiteFields = defineTexts(siteFields)
+export const useDeviceFields = defineTexts(deviceFields)

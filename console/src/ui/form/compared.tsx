@@ -5,26 +5,15 @@ import { Rows } from '../table/rows.tsx'
 import { State } from '../text/status.tsx'
 import { compare, type Difference } from './compare.ts'
 
-const useTexts = defineTexts(
-  {
-    comparison: 'Before and after',
-    before: 'Before',
-    after: 'After',
-    changed: 'Changed',
-    onlyChanged: 'Show only changes',
-    nothing: 'No changes.',
-    isAbsent: 'not set',
-  },
-  {
-    comparison: '变更前后对比',
-    before: '变更前',
-    after: '变更后',
-    changed: '已变更',
-    onlyChanged: '仅显示变更',
-    nothing: '各字段均无变化。',
-    isAbsent: '无',
-  },
-)
+const useTexts = defineTexts({
+  comparison: ['Before and after', '变更前后对比'],
+  before: ['Before', '变更前'],
+  after: ['After', '变更后'],
+  changed: ['Changed', '已变更'],
+  onlyChanged: ['Show only changes', '仅显示变更'],
+  nothing: ['No changes.', '各字段均无变化。'],
+  isAbsent: ['not set', '无'],
+})
 
 interface ComparedProps {
   before: unknown

@@ -3,22 +3,16 @@ import { Button } from '../page/button.tsx'
 import { Note } from '../page/note.tsx'
 import { Compared } from './compared.tsx'
 
-const useTexts = defineTexts(
-  {
-    opened: 'When you opened it',
-    now: 'Current',
-    keepMine: 'Keep mine and save',
-    takeTheirs: 'Take theirs',
-    both: 'You both changed: {{fields}}. Fields that only you changed are kept either way.',
-  },
-  {
-    opened: '打开时',
-    now: '现在',
-    keepMine: '保留我的并保存',
-    takeTheirs: '采用对方的',
-    both: '双方都修改了：{{fields}}。仅您修改的内容无论如何都会保留。',
-  },
-)
+const useTexts = defineTexts({
+  opened: ['When you opened it', '打开时'],
+  now: ['Current', '现在'],
+  keepMine: ['Keep mine and save', '保留我的并保存'],
+  takeTheirs: ['Take theirs', '采用对方的'],
+  both: [
+    'You both changed: {{fields}}. Fields that only you changed are kept either way.',
+    '双方都修改了：{{fields}}。仅您修改的内容无论如何都会保留。',
+  ],
+})
 
 interface ConflictProps<Item> {
   /** The record that the form was opened with. */

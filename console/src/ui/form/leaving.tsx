@@ -3,10 +3,12 @@ import { useBlocker } from 'react-router'
 import { defineTexts } from '../../language/index.ts'
 import { showQuestion } from '../dialog/feedback.tsx'
 
-const useTexts = defineTexts(
-  { title: 'Leave without saving?', words: 'Your changes will be lost.', leave: 'Leave', stay: 'Stay' },
-  { title: '不保存就离开？', words: '您填写的内容尚未保存，离开后将丢失。', leave: '离开', stay: '留下' },
-)
+const useTexts = defineTexts({
+  title: ['Leave without saving?', '不保存就离开？'],
+  words: ['Your changes will be lost.', '您填写的内容尚未保存，离开后将丢失。'],
+  leave: ['Leave', '离开'],
+  stay: ['Stay', '留下'],
+})
 
 interface Question {
   title: string

@@ -3,10 +3,12 @@ import type { TextAreaProps } from 'antd/es/input'
 import { useId } from 'react'
 import { defineTexts } from '../../language/index.ts'
 
-const useTexts = defineTexts(
-  { tooLong: '{{count}} of at most {{most}} characters. Shorten the text.' },
-  { tooLong: '{{count}} 个字符，最多 {{most}} 个，请缩短。' },
-)
+const useTexts = defineTexts({
+  tooLong: [
+    '{{count}} of at most {{most}} characters. Shorten the text.',
+    '{{count}} 个字符，最多 {{most}} 个，请缩短。',
+  ],
+})
 
 // `maxLength` would count a rare character or an emoji twice, and cut a longer text that is pasted without a word.
 

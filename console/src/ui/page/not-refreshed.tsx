@@ -9,10 +9,10 @@ import { defineTexts } from '../../language/index.ts'
 import { Button } from './button.tsx'
 import { useWords } from './refusal.tsx'
 
-const useTexts = defineTexts(
-  { since: 'Not refreshed since {{time}}: {{reason}}', some: 'Part of this page can’t be loaded: {{reason}}' },
-  { since: '自 {{time}} 起未能刷新：{{reason}}', some: '此页面的部分内容无法加载：{{reason}}' },
-)
+const useTexts = defineTexts({
+  since: ['Not refreshed since {{time}}: {{reason}}', '自 {{time}} 起未能刷新：{{reason}}'],
+  some: ['Part of this page can’t be loaded: {{reason}}', '此页面的部分内容无法加载：{{reason}}'],
+})
 
 /** The page’s own requests come first. */
 const zoneAfterMs = 2_000

@@ -6,22 +6,16 @@ import { defineTexts } from '../../language/index.ts'
 import { RefusalAlert } from '../page/refusal-alert.tsx'
 import { grouped } from '../text/number.ts'
 
-const useTexts = defineTexts(
-  {
-    all: '{{total}} rows match the filters.',
-    many: 'More than {{total}} rows match the filters. The file may be large.',
-    csv: 'CSV (for spreadsheets)',
-    ndjson: 'NDJSON (for programs)',
-    geojson: 'GeoJSON (for maps, WGS 84)',
-  },
-  {
-    all: '符合筛选条件的全部数据：{{total}} 行',
-    many: '符合筛选条件的全部数据，超过 {{total}} 行，文件可能很大。',
-    csv: 'CSV（用于电子表格）',
-    ndjson: 'NDJSON（用于程序）',
-    geojson: 'GeoJSON（用于地图，WGS 84）',
-  },
-)
+const useTexts = defineTexts({
+  all: ['{{total}} rows match the filters.', '符合筛选条件的全部数据：{{total}} 行'],
+  many: [
+    'More than {{total}} rows match the filters. The file may be large.',
+    '符合筛选条件的全部数据，超过 {{total}} 行，文件可能很大。',
+  ],
+  csv: ['CSV (for spreadsheets)', 'CSV（用于电子表格）'],
+  ndjson: ['NDJSON (for programs)', 'NDJSON（用于程序）'],
+  geojson: ['GeoJSON (for maps, WGS 84)', 'GeoJSON（用于地图，WGS 84）'],
+})
 
 interface ExportsProps {
   kind: ExportKind

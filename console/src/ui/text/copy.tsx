@@ -2,10 +2,10 @@ import { copyText } from '../../browser/copying.ts'
 import { defineTexts } from '../../language/index.ts'
 import { showQuestion, showSuccess } from '../dialog/feedback.tsx'
 
-const useTexts = defineTexts(
-  { byHand: 'Copy it with Ctrl+C', why: 'The browser doesn’t let this page copy the text.' },
-  { byHand: '请按 Ctrl+C 复制', why: '浏览器不允许此页面复制文本。' },
-)
+const useTexts = defineTexts({
+  byHand: ['Copy it with Ctrl+C', '请按 Ctrl+C 复制'],
+  why: ['The browser doesn’t let this page copy the text.', '浏览器不允许此页面复制文本。'],
+})
 
 /** Returns the function that every button to copy calls. Where the browser refuses, it shows the text, selected. */
 export function useCopy(): (text: string) => Promise<boolean> {

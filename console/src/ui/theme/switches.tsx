@@ -5,10 +5,13 @@ import { Dropdown } from '../dialog/dropdown.tsx'
 import { Button } from '../page/button.tsx'
 import { useShade } from './theme.tsx'
 
-const useTexts = defineTexts(
-  { language: 'Language', shade: 'Appearance', light: 'Light', dark: 'Dark', system: 'System' },
-  { language: '语言', shade: '外观', light: '浅色', dark: '深色', system: '跟随系统' },
-)
+const useTexts = defineTexts({
+  language: ['Language', '语言'],
+  shade: ['Appearance', '外观'],
+  light: ['Light', '浅色'],
+  dark: ['Dark', '深色'],
+  system: ['System', '跟随系统'],
+})
 
 export function LanguageSwitch() {
   const t = useTexts()
