@@ -13,7 +13,7 @@ const here = import.meta.dirname
 /** What many pages have is in few files: each file costs a way to the service and back. */
 const groups = [
   // The documents' pages load this too, so it may be in no file that draws the console.
-  { name: 'load', test: /vite\/preload-helper|console\/src\/browser\/(composing|copying)\.ts$/, priority: 6 },
+  { name: 'load', test: /vite\/preload-helper|console\/src\/browser\/(composing|copying|signal)\.ts$/, priority: 6 },
   // It runs before the frame is loaded.
   {
     name: 'boot',

@@ -1,13 +1,13 @@
 import './api/early.ts'
 import { nextTask } from './browser/next-task.ts'
-import { applyShade, firstShade, isDarkIn } from './browser/shade.ts'
+import { applyShade, isDarkIn, shade, systemIsDark } from './browser/shade.ts'
 import { firstLanguage, showLanguage } from './language/first.ts'
 
 // The only script that the page runs at first. The browser has the rest loaded by the links in the page, and runs it
 // once it has shown the page's own content, which running it would delay.
 
 showLanguage(firstLanguage())
-applyShade(isDarkIn(firstShade()))
+applyShade(isDarkIn(shade.get(), systemIsDark.matches))
 void start()
 
 async function start(): Promise<void> {

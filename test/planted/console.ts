@@ -54,7 +54,7 @@ export const console: readonly Fault[] = [
   },
   {
     name: 'after a sign-in the data of the person before is still shown',
-    file: 'console/src/api/session.tsx',
+    file: 'console/src/api/api.ts',
     find: '  queries.clear()\n',
     replace: '',
     foundBy: [],

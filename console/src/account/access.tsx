@@ -1,8 +1,8 @@
 import { useState } from 'react'
 import { getSecondFactors } from '../../../src/people/second-factor/contract.ts'
-import { useRead } from '../api/api.ts'
-import { useSession } from '../api/session.tsx'
+import { useRead, useSession } from '../api/api.ts'
 import { Note } from '../ui/page/note.tsx'
+import { Card } from '../ui/page/page.tsx'
 import { SecondFactor } from './factors.tsx'
 import { ShowFactor } from './show-factor.tsx'
 import { useTexts } from './texts.ts'
@@ -29,10 +29,9 @@ export function Access({ onWhole }: AccessProps) {
   }
   if (operatorId === null) {
     return (
-      <section className="card form-width">
-        <h2>{t('password')}</h2>
+      <Card title={t('password')} className="form-width">
         <p className="faint">{t('isKey')}</p>
-      </section>
+      </Card>
     )
   }
   if (isLimited && hadFactor && factors !== undefined) {

@@ -4,14 +4,13 @@ import { useLocation, useNavigate, useSearchParams } from 'react-router'
 import { changePassword, passwordLengths } from '../../../src/people/operators/contract.ts'
 import { pageSessions, type SessionRecord } from '../../../src/people/sessions/contract.ts'
 import { getSignOn } from '../../../src/people/sign-on/contract.ts'
-import { useRead, useWrite } from '../api/api.ts'
-import { useSession } from '../api/session.tsx'
+import { useRead, useSession, useWrite } from '../api/api.ts'
 import { paths } from '../paths.ts'
 import { SessionsTable } from '../people/sessions-table.tsx'
 import { useTexts as usePeopleTexts } from '../people/texts.ts'
 import { RecordForm } from '../ui/form/record-form.tsx'
 import { Note } from '../ui/page/note.tsx'
-import { Page as PageFrame } from '../ui/page/page.tsx'
+import { Card, Page as PageFrame } from '../ui/page/page.tsx'
 import { Facts } from '../ui/text/facts.tsx'
 import { Access } from './access.tsx'
 import { Arrived } from './arrived.tsx'
@@ -81,8 +80,7 @@ function PasswordCard() {
   const change = useWrite(changePassword)
   const needed = { required: true, message: t('required') }
   return (
-    <section className="card form-width">
-      <h2>{t('password')}</h2>
+    <Card title={t('password')} className="form-width">
       <RecordForm
         key={changes}
         valuesOf={() => ({ password: '', newPassword: '' })}
@@ -103,7 +101,7 @@ function PasswordCard() {
           <Input.Password autoComplete="new-password" />
         </Form.Item>
       </RecordForm>
-    </section>
+    </Card>
   )
 }
 
@@ -112,15 +110,14 @@ function Sessions() {
   const session = useSession()
   const { operatorId } = session
   return (
-    <section className="card">
-      <h2>{t('sessions')}</h2>
+    <Card title={t('sessions')}>
       {operatorId === null ? (
         <KeySession session={session} />
       ) : (
         // Without `operatorId`, an admin would get everyone's sessions.
         <SessionsTable name="sessions" input={{ operatorId }} isOwn />
       )}
-    </section>
+    </Card>
   )
 }
 

@@ -5,7 +5,7 @@ import { lengths } from '../../../src/vocabulary/values.ts'
 import { useWrite } from '../api/api.ts'
 import { useAttempt } from '../api/attempt.ts'
 import { Dialog, DialogButtons } from '../ui/dialog/dialog.tsx'
-import { LimitedInput } from '../ui/form/limited.tsx'
+import { TextItem } from '../ui/form/text-item.tsx'
 import { readUserAgent } from '../words/user-agent.ts'
 import { makePasskey } from './passkeys.ts'
 import { ProofFault } from './proof-fault.tsx'
@@ -41,14 +41,7 @@ export function AddPasskey({ onSaved, onClose }: AddPasskeyProps) {
         initialValues={{ name: readUserAgent(navigator.userAgent) }}
         onFinish={({ name }) => void add(name.trim())}
       >
-        <Form.Item
-          name="name"
-          label={t('name')}
-          extra={t('passkeyNameHelp')}
-          rules={[{ required: true, whitespace: true, message: t('required') }]}
-        >
-          <LimitedInput most={lengths.name} autoFocus autoComplete="off" />
-        </Form.Item>
+        <TextItem name="name" label={t('name')} extra={t('passkeyNameHelp')} most={lengths.name} isNeeded autoFocus />
       </Form>
     </Dialog>
   )

@@ -9,9 +9,10 @@ import {
 } from '../../../src/people/second-factor/contract.ts'
 import { getSignOn } from '../../../src/people/sign-on/contract.ts'
 import { useRead, useWrite } from '../api/api.ts'
-import { Confirm } from '../ui/dialog/confirm.tsx'
+import { ConfirmButton } from '../ui/dialog/confirm.tsx'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { Note } from '../ui/page/note.tsx'
+import { Card } from '../ui/page/page.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { Unread } from '../ui/page/unread.tsx'
 import { Rows } from '../ui/table/rows.tsx'
@@ -45,8 +46,7 @@ export function SecondFactor({ onFirst }: SecondFactorProps) {
     setCodes(saved.recoveryCodes)
   }
   return (
-    <section className="card">
-      <h2>{t('factors')}</h2>
+    <Card title={t('factors')}>
       <p className="faint">
         {t('factorsWords')} {data?.isRequired && t('isRequired')}
       </p>
@@ -66,7 +66,7 @@ export function SecondFactor({ onFirst }: SecondFactorProps) {
           if (isFirst) onFirst()
         }}
       />
-    </section>
+    </Card>
   )
 }
 
@@ -77,14 +77,11 @@ interface FactorProps {
   onAdded: (saved: { recoveryCodes: string[] | null }) => void
 }
 
-type Passkey = SecondFactors['passkeys'][number]
-
 function Passkeys({ factors, onAdded }: FactorProps) {
   const t = useTexts()
   const { data: offer } = useRead(getSignOn, {})
   const remove = useWrite(deletePasskey)
   const [isAdding, setAdding] = useState(false)
-  const [chosen, setChosen] = useState<Passkey>()
   const { passkeys } = factors
   return (
     <div className="factor">
@@ -112,13 +109,17 @@ function Passkeys({ factors, onAdded }: FactorProps) {
               key: 'actions',
               title: t('actions'),
               render: (_, passkey) => (
-                <Button
-                  size="small"
-                  aria-label={t('removeOf', { name: passkey.name })}
-                  onClick={() => setChosen(passkey)}
+                <ConfirmButton
+                  button={{ size: 'small', 'aria-label': t('removeOf', { name: passkey.name }) }}
+                  title={t('removePasskeyTitle', { name: passkey.name })}
+                  verb={t('remove')}
+                  isDangerous
+                  run={() => remove.mutateAsync({ input: { id: passkey.id } })}
+                  done={t('removed')}
                 >
-                  {t('remove')}
-                </Button>
+                  <p>{t('removePasskeyWords')}</p>
+                  {countOf(factors) === 1 && <p>{t('removeLastWords')}</p>}
+                </ConfirmButton>
               ),
             },
           ]}
@@ -142,18 +143,6 @@ function Passkeys({ factors, onAdded }: FactorProps) {
           }}
         />
       )}
-      <Confirm
-        isOpen={chosen !== undefined}
-        title={t('removePasskeyTitle', { name: chosen?.name ?? '' })}
-        verb={t('remove')}
-        isDangerous
-        run={() => remove.mutateAsync({ input: { id: chosen?.id ?? 0 } })}
-        done={t('removed')}
-        onClose={() => setChosen(undefined)}
-      >
-        <p>{t('removePasskeyWords')}</p>
-        {countOf(factors) === 1 && <p>{t('removeLastWords')}</p>}
-      </Confirm>
     </div>
   )
 }
@@ -164,7 +153,6 @@ function CodeGenerator({ factors, onAdded }: FactorProps) {
   const start = useWrite(startTotp)
   const remove = useWrite(deleteTotp)
   const [begun, setBegun] = useState<Begun>()
-  const [isRemoving, setRemoving] = useState(false)
   const begin = () => start.mutate({ input: {} }, { onSuccess: setBegun })
   return (
     <div className="factor">
@@ -183,7 +171,19 @@ function CodeGenerator({ factors, onAdded }: FactorProps) {
         <Button loading={start.isPending} onClick={begin}>
           {t(totp === null ? 'setUpGenerator' : 'replaceGenerator')}
         </Button>
-        {totp !== null && <Button onClick={() => setRemoving(true)}>{t('removeGenerator')}</Button>}
+        {totp !== null && (
+          <ConfirmButton
+            button={{ children: t('removeGenerator') }}
+            title={t('removeGeneratorTitle')}
+            verb={t('remove')}
+            isDangerous
+            run={() => remove.mutateAsync({ input: {} })}
+            done={t('removed')}
+          >
+            <p>{t('removeGeneratorWords')}</p>
+            {countOf(factors) === 1 && <p>{t('removeLastWords')}</p>}
+          </ConfirmButton>
+        )}
       </div>
       {begun !== undefined && (
         <Generator
@@ -195,18 +195,6 @@ function CodeGenerator({ factors, onAdded }: FactorProps) {
           }}
         />
       )}
-      <Confirm
-        isOpen={isRemoving}
-        title={t('removeGeneratorTitle')}
-        verb={t('remove')}
-        isDangerous
-        run={() => remove.mutateAsync({ input: {} })}
-        done={t('removed')}
-        onClose={() => setRemoving(false)}
-      >
-        <p>{t('removeGeneratorWords')}</p>
-        {countOf(factors) === 1 && <p>{t('removeLastWords')}</p>}
-      </Confirm>
     </div>
   )
 }
@@ -214,7 +202,6 @@ function CodeGenerator({ factors, onAdded }: FactorProps) {
 function Recovery({ left, onRenewed }: { left: number; onRenewed: (codes: string[] | null) => void }) {
   const t = useTexts()
   const renew = useWrite(renewRecoveryCodes)
-  const [isAsking, setAsking] = useState(false)
   return (
     <div className="factor">
       <h3>{t('recovery')}</h3>
@@ -223,16 +210,13 @@ function Recovery({ left, onRenewed }: { left: number; onRenewed: (codes: string
         {t('recoveryWords')}{' '}
         <State tone={left <= fewCodes ? 'warn' : 'good'}>{t('recoveryLeft', { count: left })}</State>
       </p>
-      <Button onClick={() => setAsking(true)}>{t('renew')}</Button>
-      <Confirm
-        isOpen={isAsking}
+      <ConfirmButton
         title={t('renewTitle')}
         verb={t('renew')}
         run={async () => onRenewed((await renew.mutateAsync({ input: {} })).recoveryCodes)}
-        onClose={() => setAsking(false)}
       >
         <p>{t('renewWords')}</p>
-      </Confirm>
+      </ConfirmButton>
     </div>
   )
 }

@@ -1,6 +1,7 @@
 import { type OperatorKeyRecord, pageOwnOperatorKeys } from '../../../src/people/operators/contract.ts'
 import { useRead } from '../api/api.ts'
 import { useTexts as usePeopleTexts } from '../people/texts.ts'
+import { Card } from '../ui/page/page.tsx'
 import { Rows } from '../ui/table/rows.tsx'
 import { State } from '../ui/text/status.tsx'
 import { useTexts } from './texts.ts'
@@ -12,8 +13,7 @@ export function OwnKeys() {
   const { data } = useRead(pageOwnOperatorKeys, { pageSize: 100 })
   if (data === undefined || data.total === 0) return null
   return (
-    <section className="card">
-      <h2>{t('ownKeys')}</h2>
+    <Card title={t('ownKeys')}>
       <p className="faint">{t('ownKeysWords')}</p>
       <Rows<OperatorKeyRecord>
         label={t('ownKeys')}
@@ -39,6 +39,6 @@ export function OwnKeys() {
           },
         ]}
       />
-    </section>
+    </Card>
   )
 }

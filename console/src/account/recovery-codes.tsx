@@ -1,7 +1,6 @@
 import { getSettings } from '../../../src/people/sessions/contract.ts'
-import { useRead } from '../api/api.ts'
+import { useRead, useSession } from '../api/api.ts'
 import { serviceNow } from '../api/clock.ts'
-import { useSession } from '../api/session.tsx'
 import { Dialog } from '../ui/dialog/dialog.tsx'
 import { Button } from '../ui/page/button.tsx'
 import { Note } from '../ui/page/note.tsx'

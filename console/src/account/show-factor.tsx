@@ -4,6 +4,7 @@ import type { SecondFactors } from '../../../src/people/second-factor/contract.t
 import { confirmSession } from '../../../src/people/sessions/contract.ts'
 import { call, readAnew } from '../api/api.ts'
 import { Note } from '../ui/page/note.tsx'
+import { Card } from '../ui/page/page.tsx'
 import { CodeField } from './code-field.tsx'
 import { knowsPasskeys, type Shown, showPasskey } from './passkeys.ts'
 import { ProofFault } from './proof-fault.tsx'
@@ -32,8 +33,7 @@ export function ShowFactor({ factors, words, onShown }: ShowFactorProps) {
     })
 
   return (
-    <section className="card form-width">
-      <h2>{t('factors')}</h2>
+    <Card title={t('factors')} className="form-width">
       <Note type="info" words={words ?? t('limitedShow')} />
       <ProofFault error={error} />
       {factors.passkeys.length > 0 && knowsPasskeys() && (
@@ -47,6 +47,6 @@ export function ShowFactor({ factors, words, onShown }: ShowFactorProps) {
           {t('show')}
         </Button>
       </Form>
-    </section>
+    </Card>
   )
 }

@@ -3,9 +3,10 @@ import type { OperatorRecord } from '../../../src/people/operators/contract.ts'
 import { unlinkSignOn } from '../../../src/people/sign-on/contract.ts'
 import { useWrite } from '../api/api.ts'
 import { paths } from '../paths.ts'
-import { Confirm } from '../ui/dialog/confirm.tsx'
+import { ConfirmButton } from '../ui/dialog/confirm.tsx'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { Button } from '../ui/page/button.tsx'
+import { Card } from '../ui/page/page.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { addressOfSignOn } from './sign-on.ts'
 import { useTexts } from './texts.ts'
@@ -23,7 +24,6 @@ export function SignOnLink({ name, isLinked: wasLinked, isManaged }: SignOnLinkP
   const t = useTexts()
   const unlink = useWrite(unlinkSignOn)
   const [unlinked, setUnlinked] = useState<OperatorRecord>()
-  const [isAsking, setAsking] = useState(false)
   const [isLeaving, setLeaving] = useState(false)
   const [error, setError] = useState<Error>()
   const isLinked = unlinked?.isLinked ?? wasLinked
@@ -41,14 +41,23 @@ export function SignOnLink({ name, isLinked: wasLinked, isManaged }: SignOnLinkP
 
   const words = isManaged ? t('managed', { name }) : isLinked ? t('linked', { name }) : t('linkWords', { name })
   return (
-    <section className="card">
-      <h2>{t('signOn')}</h2>
+    <Card title={t('signOn')}>
       <RefusalAlert error={error} />
       <p>{words}</p>
       {!isManaged && (
         <div className="buttons">
           {isLinked ? (
-            <Button onClick={() => setAsking(true)}>{t('unlink')}</Button>
+            <ConfirmButton
+              title={t('unlinkTitle', { name })}
+              verb={t('unlink')}
+              isDangerous
+              run={async () => {
+                setUnlinked(await unlink.mutateAsync({ input: {} }))
+                showSuccess(t('unlinked', { name }))
+              }}
+            >
+              <p>{t('unlinkWords', { name })}</p>
+            </ConfirmButton>
           ) : (
             <Button loading={isLeaving} onClick={() => void link()}>
               {t('link', { name })}
@@ -56,19 +65,6 @@ export function SignOnLink({ name, isLinked: wasLinked, isManaged }: SignOnLinkP
           )}
         </div>
       )}
-      <Confirm
-        isOpen={isAsking}
-        title={t('unlinkTitle', { name })}
-        verb={t('unlink')}
-        isDangerous
-        run={async () => {
-          setUnlinked(await unlink.mutateAsync({ input: {} }))
-          showSuccess(t('unlinked', { name }))
-        }}
-        onClose={() => setAsking(false)}
-      >
-        <p>{t('unlinkWords', { name })}</p>
-      </Confirm>
-    </section>
+    </Card>
   )
 }

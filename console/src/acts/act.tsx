@@ -1,13 +1,13 @@
 import { Link } from 'react-router'
 import { type ActRecord, cancelAct, getAct, getActResult } from '../../../src/bulk/acts/contract.ts'
-import { useWrite } from '../api/api.ts'
-import { useMay } from '../api/session.tsx'
-import { CancelJob, JobFacts, JobPage } from '../jobs/job.tsx'
+import { useMay, useWrite } from '../api/api.ts'
+import { JobFacts, JobPage } from '../jobs/job.tsx'
 import { isUnderWay, JobFailure, JobProgress } from '../jobs/parts.tsx'
 import { type ResultRow, resultAddress } from '../jobs/result.ts'
 import { Download, Results } from '../jobs/results.tsx'
 import { useLanguage } from '../language/index.ts'
 import { paths } from '../paths.ts'
+import { ConfirmButton } from '../ui/dialog/confirm.tsx'
 import { ApplicationName } from '../ui/text/application-name.tsx'
 import { ActCounts, FilterInWords, inOneLine, useActTitle, useProgressWords } from './parts.tsx'
 import { useTexts } from './texts.ts'
@@ -64,10 +64,16 @@ function Cancel({ act }: { act: ActRecord }) {
   const cancel = useWrite(cancelAct)
   if (!may(cancelAct) || !isUnderWay(act)) return null
   return (
-    <CancelJob
-      words={{ title: t('cancelTitle'), verb: t('cancelVerb'), words: t('cancelWords'), done: t('cancelled') }}
+    <ConfirmButton
+      button={{ danger: true }}
+      title={t('cancelTitle')}
+      verb={t('cancelVerb')}
+      isDangerous
       run={() => cancel.mutateAsync({ input: { appId: act.appId, id: act.id } })}
-    />
+      done={t('cancelled')}
+    >
+      <p>{t('cancelWords')}</p>
+    </ConfirmButton>
   )
 }
 

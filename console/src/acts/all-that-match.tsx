@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { type ActKind, type ActName, singleOf } from '../../../src/bulk/acts/contract.ts'
-import { useMay } from '../api/session.tsx'
+import { useMay } from '../api/api.ts'
 import { HinderedButton } from '../ui/form/hindered-button.tsx'
 import { part } from '../ui/page/part.tsx'
 import { grouped } from '../ui/text/number.ts'

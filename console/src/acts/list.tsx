@@ -12,7 +12,7 @@ export function Page() {
       name="acts"
       operation={pageActs}
       words={{ one: t('one'), kind: t('kind'), started: t('started'), week: t('week'), none: t('none') }}
-      kinds={(['devices', 'sites'] as const).map((value) => ({ value, label: t(value) }))}
+      kinds={{ devices: t('devices'), sites: t('sites') }}
       titleOf={useActTitle()}
       pathOf={paths.act}
       counts={{ rows: t('rows'), done: t('done'), unchanged: t('unchanged'), refused: t('refused') }}

@@ -8,8 +8,7 @@ import {
   takeApplicationOnline,
   unfreezeApplication,
 } from '../../../src/applications/contract.ts'
-import { useWrite } from '../api/api.ts'
-import { useMay } from '../api/session.tsx'
+import { useMay, useWrite } from '../api/api.ts'
 import { Confirm } from '../ui/dialog/confirm.tsx'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { Button } from '../ui/page/button.tsx'

@@ -9,15 +9,15 @@ import {
 } from '../../../src/applications/third-party-config/contract.ts'
 import { testDelivery } from '../../../src/deliveries/contract.ts'
 import { eventTypes } from '../../../src/vocabulary/event-types.ts'
-import { useRead, useWrite } from '../api/api.ts'
-import { useMay } from '../api/session.tsx'
+import { useMay, useRead, useWrite } from '../api/api.ts'
 import { CallbackHealthCard } from '../deliveries/callback-health.tsx'
 import { DeliveryState } from '../deliveries/state.tsx'
-import { Confirm } from '../ui/dialog/confirm.tsx'
+import { ConfirmButton } from '../ui/dialog/confirm.tsx'
 import { FormDrawer } from '../ui/form/form-drawer.tsx'
 import { Button } from '../ui/page/button.tsx'
 import { Note } from '../ui/page/note.tsx'
 import { Nothing } from '../ui/page/nothing.tsx'
+import { Card } from '../ui/page/page.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { Unread } from '../ui/page/unread.tsx'
 import { Facts } from '../ui/text/facts.tsx'
@@ -90,7 +90,6 @@ function Config({ config, name, onEdit, onSecret }: ConfigProps) {
   const may = useMay()
   const rotate = useWrite(rotateCallbackSecret)
   const attemptWords = useAttemptWords()
-  const [isAsking, setAsking] = useState(false)
   const { appId, callbackStopTime, callbackStopReason } = config
   return (
     <section className="card">
@@ -98,7 +97,16 @@ function Config({ config, name, onEdit, onSecret }: ConfigProps) {
         <h2 className="flush">{t('config')}</h2>
         <span className="spacer" />
         {may(saveThirdPartyConfig) && <Button onClick={onEdit}>{t('edit')}</Button>}
-        {may(rotateCallbackSecret) && <Button onClick={() => setAsking(true)}>{t('rotateCallback')}</Button>}
+        {may(rotateCallbackSecret) && (
+          <ConfirmButton
+            title={t('rotateCallbackTitle', { name })}
+            verb={t('rotateCallback')}
+            isDangerous
+            run={async () => onSecret((await rotate.mutateAsync({ input: { appId } })).callbackSecret)}
+          >
+            <p>{t('rotateCallbackText')}</p>
+          </ConfirmButton>
+        )}
       </div>
       {callbackStopTime !== null && (
         <Note type="error" words={t('stoppedTitle', { time: callbackStopTime })}>
@@ -107,16 +115,6 @@ function Config({ config, name, onEdit, onSecret }: ConfigProps) {
         </Note>
       )}
       <Facts isFramed facts={useConfigFacts(config)} />
-      <Confirm
-        isOpen={isAsking}
-        title={t('rotateCallbackTitle', { name })}
-        verb={t('rotateCallback')}
-        isDangerous
-        run={async () => onSecret((await rotate.mutateAsync({ input: { appId } })).callbackSecret)}
-        onClose={() => setAsking(false)}
-      >
-        <p>{t('rotateCallbackText')}</p>
-      </Confirm>
     </section>
   )
 }
@@ -161,8 +159,7 @@ function Test({ appId, hasUrl }: { appId: string; hasUrl: boolean }) {
   const t = useTexts()
   const test = useWrite(testDelivery)
   return (
-    <section className="card">
-      <h2>{t('test')}</h2>
+    <Card title={t('test')}>
       <p className="faint">{hasUrl ? t('testText') : t('testNeedsUrl')}</p>
       <RefusalAlert error={test.error} />
       <Button disabled={!hasUrl} loading={test.isPending} onClick={() => test.mutate({ input: { appId } })}>
@@ -171,7 +168,7 @@ function Test({ appId, hasUrl }: { appId: string; hasUrl: boolean }) {
       <div aria-live="polite" style={{ marginTop: test.data === undefined ? 0 : 16 }}>
         {test.data !== undefined && <Outcome delivery={test.data} />}
       </div>
-    </section>
+    </Card>
   )
 }
 

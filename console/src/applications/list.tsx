@@ -2,11 +2,10 @@ import { PlusOutlined } from '@ant-design/icons'
 import { useState } from 'react'
 import { Link, useNavigate } from 'react-router'
 import { type ApplicationRecord, createApplication, pageApplications } from '../../../src/applications/contract.ts'
-import { useMay, useSession } from '../api/session.tsx'
+import { useMay, useSession } from '../api/api.ts'
 import { paths } from '../paths.ts'
 import { ChoiceFilter, TextFilter, useFilters } from '../ui/filter/filters.tsx'
 import { Button } from '../ui/page/button.tsx'
-import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { leastForNames } from '../ui/table/rows.tsx'
@@ -41,19 +40,9 @@ export function Page() {
           <ChoiceFilter
             label={t('onlineStatus')}
             {...of('onlineStatus')}
-            choices={[
-              { value: '1', label: t('online') },
-              { value: '2', label: t('offline') },
-            ]}
+            choices={{ 1: t('online'), 2: t('offline') }}
           />
-          <ChoiceFilter
-            label={t('status')}
-            {...of('status')}
-            choices={[
-              { value: '1', label: t('normal') },
-              { value: '2', label: t('frozen') },
-            ]}
-          />
+          <ChoiceFilter label={t('status')} {...of('status')} choices={{ 1: t('normal'), 2: t('frozen') }} />
         </FilterBar>
         <Records
           name="applications"
@@ -62,7 +51,7 @@ export function Page() {
           columns={useColumns()}
           rowKey={({ appId }) => appId}
           filters={filters}
-          empty={<Nothing words={appIds === null ? t('noneYet') : t('noneOfYours')} />}
+          empty={appIds === null ? t('noneYet') : t('noneOfYours')}
           onRow={({ appId }) => ({ onClick: () => void navigate(paths.application(appId)) })}
         />
       </section>

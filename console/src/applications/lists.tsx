@@ -9,7 +9,6 @@ import { type OperatorRecord, pageOperators } from '../../../src/people/operator
 import { pageSites, type SiteRecord } from '../../../src/sites/contract.ts'
 import type { Operation } from '../../../src/vocabulary/operation.ts'
 import { paths } from '../paths.ts'
-import { Nothing } from '../ui/page/nothing.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { actorColumn } from '../ui/text/actor.tsx'
 import { HealthState, OnlineState, RunState, State } from '../ui/text/status.tsx'
@@ -43,13 +42,7 @@ function List<Item extends object, Body extends TObject, Query extends TObject, 
 }: ListProps<Item, Body, Query, Data>) {
   return (
     <section className="card">
-      <Records
-        name={`application-${name}`}
-        empty={<Nothing words={empty} />}
-        isLive
-        footer={<Link to={to}>{toText}</Link>}
-        {...records}
-      />
+      <Records name={`application-${name}`} empty={empty} isLive footer={<Link to={to}>{toText}</Link>} {...records} />
     </section>
   )
 }

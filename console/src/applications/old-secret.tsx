@@ -4,8 +4,7 @@ import {
   endPreviousApplicationSecret,
   getApplication,
 } from '../../../src/applications/contract.ts'
-import { useReadTagged, useWrite } from '../api/api.ts'
-import { useMay } from '../api/session.tsx'
+import { useMay, useReadTagged, useWrite } from '../api/api.ts'
 import { Confirm } from '../ui/dialog/confirm.tsx'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { Button } from '../ui/page/button.tsx'

@@ -14,8 +14,8 @@ import { OldAndNew } from '../pricing/old-and-new.tsx'
 import { type EnteredTerms, enteredTerms, TermsFields, termsToSend, useTermNames } from '../pricing/terms-fields.tsx'
 import { useTexts } from '../pricing/texts.ts'
 import { ApplicationPicker, useApplication } from '../ui/filter/application-picker.tsx'
-import { LimitedInput } from '../ui/form/limited.tsx'
 import { RecordForm, type RecordFormProps, useEdited } from '../ui/form/record-form.tsx'
+import { TextItem } from '../ui/form/text-item.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { Segments } from '../ui/page/segments.tsx'
 
@@ -122,13 +122,7 @@ function RuleForm({ appId, before, ...frame }: RuleFormProps) {
         <>
           <section className="card rule-head">
             {before}
-            <Form.Item
-              name="ruleName"
-              label={t('name')}
-              rules={[{ required: true, whitespace: true, message: t('required') }]}
-            >
-              <LimitedInput most={lengths.name} autoComplete="off" />
-            </Form.Item>
+            <TextItem name="ruleName" label={t('name')} most={lengths.name} isNeeded />
             {frame.edited === undefined ? (
               <Form.Item name="ruleType" label={t('type')}>
                 <Segments

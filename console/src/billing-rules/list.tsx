@@ -1,8 +1,7 @@
 import { Link, useNavigate } from 'react-router'
 import { type BillingRuleRecord, pageBillingRules, saveBillingRule } from '../../../src/billing-rules/contract.ts'
 import { pageSites } from '../../../src/sites/contract.ts'
-import { useRead } from '../api/api.ts'
-import { useMay } from '../api/session.tsx'
+import { useMay, useRead } from '../api/api.ts'
 import { paths } from '../paths.ts'
 import { useTexts as usePriceTexts } from '../prices/texts.ts'
 import { RuleMark } from '../prices/waiting.tsx'
@@ -53,7 +52,7 @@ export function Page() {
           <ChoiceFilter
             label={t('type')}
             {...of('ruleType')}
-            choices={(['1', '2', '3'] as const).map((value) => ({ value, label: t(`type_${value}`) }))}
+            choices={{ 1: t('type_1'), 2: t('type_2'), 3: t('type_3') }}
           />
         </FilterBar>
         <Rules filters={filters} />

@@ -7,8 +7,7 @@ import {
   updateBillingRule,
 } from '../../../src/billing-rules/contract.ts'
 import { schedulePriceChange } from '../../../src/sites/price-changes/contract.ts'
-import { useRead } from '../api/api.ts'
-import { useMay } from '../api/session.tsx'
+import { useMay, useRead } from '../api/api.ts'
 import { paths } from '../paths.ts'
 import { FollowingSites } from '../prices/following-sites.tsx'
 import { PriceLine } from '../prices/price-line.tsx'

@@ -5,6 +5,7 @@ import { DayBar } from '../pricing/day-bar.tsx'
 import { showMoney, totalPrice } from '../pricing/day-periods.ts'
 import { OccupancyTerms } from '../pricing/terms.tsx'
 import { useTexts } from '../pricing/texts.ts'
+import { Card } from '../ui/page/page.tsx'
 import { Rows } from '../ui/table/rows.tsx'
 import { ApplicationName } from '../ui/text/application-name.tsx'
 
@@ -14,8 +15,7 @@ export function RuleView({ rule, children }: { rule: BillingRuleRecord; children
   const clock = useServiceClock()
   const { periods, ruleType } = rule
   return (
-    <section className="card">
-      <h2>{t(`type_${ruleType}` as 'type_1')}</h2>
+    <Card title={t(`type_${ruleType}` as 'type_1')}>
       <p className="text-links">
         {t('application')}: <ApplicationName appId={rule.appId} />
       </p>
@@ -50,6 +50,6 @@ export function RuleView({ rule, children }: { rule: BillingRuleRecord; children
         </>
       )}
       {children}
-    </section>
+    </Card>
   )
 }

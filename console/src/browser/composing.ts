@@ -1,22 +1,15 @@
+import { signal } from './signal.ts'
+
 // Chinese is typed in pieces: while a word is being composed, the field holds letters that nobody means.
 
-let isWordOpen = false
-const listeners = new Set<() => void>()
-
-function note(isOpen: boolean): void {
-  if (isWordOpen === isOpen) return
-  isWordOpen = isOpen
-  for (const listener of listeners) listener()
-}
+const composing = signal(false)
+const note = composing.set
 
 /** Whether a word is being composed in the field that has the focus. */
-export const isComposing = (): boolean => isWordOpen
+export const isComposing = composing.get
 
 /** Calls a function when a word begins or ends. Returns what ends that. */
-export function whenComposing(tell: () => void): () => void {
-  listeners.add(tell)
-  return () => listeners.delete(tell)
-}
+export const whenComposing = composing.listen
 
 /** Keys with which an input method ends, changes or leaves a word. */
 const keysOfWords = /^(Enter|Escape|Tab|Arrow|Page|Home|End)/

@@ -1,3 +1,4 @@
+import { signal } from './signal.ts'
 import { store, stored } from './storage.ts'
 
 export type Shade = 'light' | 'dark' | 'system'
@@ -7,13 +8,15 @@ const storageKey = 'forecourt.shade'
 export const systemIsDark = matchMedia('(prefers-color-scheme: dark)')
 
 /** The chosen shade; without a choice, the system's. */
-export const firstShade = (): Shade => (stored(storageKey) as Shade | null) ?? 'system'
+export const shade = signal((stored(storageKey) as Shade | null) ?? 'system')
 
-export function storeShade(shade: Shade): void {
-  store(storageKey, shade)
+export function chooseShade(chosen: Shade): void {
+  store(storageKey, chosen)
+  shade.set(chosen)
 }
 
-export const isDarkIn = (shade: Shade): boolean => shade === 'dark' || (shade === 'system' && systemIsDark.matches)
+export const isDarkIn = (shown: Shade, isSystemDark: boolean): boolean =>
+  shown === 'dark' || (shown === 'system' && isSystemDark)
 
 /** The style sheets read it from the document. */
 export function applyShade(isDark: boolean): void {

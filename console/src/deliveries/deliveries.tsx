@@ -2,11 +2,10 @@ import { useState } from 'react'
 import { type DeliveryRecord, pageDeliveries, replayDeliveries, testType } from '../../../src/deliveries/contract.ts'
 import { eventTypes } from '../../../src/vocabulary/event-types.ts'
 import { AllThatMatchButton } from '../acts/all-that-match.tsx'
-import { useMay } from '../api/session.tsx'
+import { useMay } from '../api/api.ts'
 import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
 import { ChoiceFilter, RangeFilter, useFilters } from '../ui/filter/filters.tsx'
 import { Button } from '../ui/page/button.tsx'
-import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { part } from '../ui/page/part.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
@@ -87,10 +86,10 @@ function Filters() {
       <ChoiceFilter
         label={t('type')}
         {...of('type')}
-        choices={[
-          { value: eventsOnly, label: t('eventsOnly') },
-          ...[...eventTypes, testType].map((type) => ({ value: type, label: words(type) })),
-        ]}
+        choices={{
+          [eventsOnly]: t('eventsOnly'),
+          ...Object.fromEntries([...eventTypes, testType].map((type) => [type, words(type)])),
+        }}
         width={200}
       />
       <RangeFilter label={t('eventTime')} {...range('timeFrom', 'timeTo')} />
@@ -124,7 +123,7 @@ function Deliveries({ appId, mayReplay, replayAll }: DeliveriesProps) {
         columns={useColumns(appId, setOpened)}
         rowKey={keyOf}
         filters={filters}
-        empty={<Nothing words={t('noneYet')} />}
+        empty={t('noneYet')}
         refetchInterval={refetchInterval}
         onRow={(delivery) => ({ onClick: () => setOpened(delivery) })}
         {...(mayReplay && { selection: { keys, onChange: (now) => choose(now as string[]) } })}

@@ -5,6 +5,7 @@ import { pageDeliveries, replayDeliveries } from '../../../src/deliveries/contra
 import { useRead, useWrite } from '../api/api.ts'
 import { serviceNow } from '../api/clock.ts'
 import { CountedDialog } from '../ui/dialog/counted-dialog.tsx'
+import { optionsOf } from '../ui/filter/filters.tsx'
 import { shownMoment, useRangePresets } from '../ui/filter/range-filter.tsx'
 import { Note } from '../ui/page/note.tsx'
 import { grouped } from '../ui/text/number.ts'
@@ -117,7 +118,7 @@ function RangeDialog({ appId, from, to, status, onClose }: Omit<Props, 'toNow' |
           />
         </Form.Item>
         <Form.Item name="status" label={t('rangeStatus')} extra={t('rangeStatusText')}>
-          <Select options={[{ value: '', label: t('anyStatus') }, ...states]} />
+          <Select options={optionsOf({ '': t('anyStatus'), ...states })} />
         </Form.Item>
         {range !== undefined && <Fitting appId={appId} range={range} />}
       </Form>

@@ -10,12 +10,7 @@ export function DeliveryState({ status }: { status: number }) {
 }
 
 /** The states that a filter offers. */
-export function useStateChoices(): { value: string; label: string }[] {
+export function useStateChoices(): Record<string, string> {
   const t = useTexts()
-  return [
-    { value: '1', label: t('pending') },
-    { value: '2', label: t('delivered') },
-    { value: '3', label: t('failed') },
-    { value: undelivered, label: t('undelivered') },
-  ]
+  return { 1: t('pending'), 2: t('delivered'), 3: t('failed'), [undelivered]: t('undelivered') }
 }

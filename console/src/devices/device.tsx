@@ -3,8 +3,7 @@ import { Link, useParams } from 'react-router'
 import { type DeviceRecord, getDevice, updateDevice } from '../../../src/devices/contract.ts'
 import { getDeviceHistory } from '../../../src/devices/ownership/contract.ts'
 import { type EventRecord, pageEvents } from '../../../src/events/contract.ts'
-import { useRead } from '../api/api.ts'
-import { useMay } from '../api/session.tsx'
+import { useMay, useRead } from '../api/api.ts'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { DeviceSite } from '../placements/device-site.tsx'
@@ -13,8 +12,7 @@ import { Button } from '../ui/page/button.tsx'
 import { LinkButton } from '../ui/page/link-button.tsx'
 import { Loading } from '../ui/page/loading.tsx'
 import { Note } from '../ui/page/note.tsx'
-import { Nothing } from '../ui/page/nothing.tsx'
-import { Page as PageFrame } from '../ui/page/page.tsx'
+import { Card, Page as PageFrame } from '../ui/page/page.tsx'
 import { RefusalResult } from '../ui/page/refusal.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { actorColumn } from '../ui/text/actor.tsx'
@@ -104,7 +102,7 @@ function Present({ device }: { device: DeviceRecord }) {
       }
       actions={may(updateDevice) && <LinkButton to={paths.editDevice(appId, deviceNo)}>{t('edit')}</LinkButton>}
     >
-      <div style={cards}>
+      <div className="side-by-side" style={{ '--least': '320px', alignItems: 'start' }}>
         <DeviceCard device={device} />
         <DeviceSite device={device} />
         <div>
@@ -113,28 +111,19 @@ function Present({ device }: { device: DeviceRecord }) {
         </div>
         <OwnersCard appId={appId} deviceNo={deviceNo} />
       </div>
-      <section className="card">
-        <h2>{t('events')}</h2>
+      <Card title={t('events')}>
         <DeviceEvents appId={appId} deviceNo={deviceNo} />
-      </section>
+      </Card>
       <OwnershipActions appId={appId} deviceNo={deviceNo} />
     </PageFrame>
   )
-}
-
-const cards = {
-  display: 'grid',
-  columnGap: 16,
-  gridTemplateColumns: 'repeat(auto-fit, minmax(min(100%, 320px), 1fr))',
-  alignItems: 'start',
 }
 
 function DeviceCard({ device }: { device: DeviceRecord }) {
   const t = useTexts()
   const devices = useDeviceTexts()
   return (
-    <section className="card">
-      <h2>{t('device')}</h2>
+    <Card title={t('device')}>
       <Facts
         facts={{
           [devices('deviceNo')]: <Copyable text={device.deviceNo} />,
@@ -147,7 +136,7 @@ function DeviceCard({ device }: { device: DeviceRecord }) {
           [t('bound')]: <span className="number">{device.createTime}</span>,
         }}
       />
-    </section>
+    </Card>
   )
 }
 
@@ -160,8 +149,7 @@ function AddressCard({ place }: { place: DeviceRecord['deviceBattery'] }) {
     ['district', place.districtName, place.districtCode],
   ] as const
   return (
-    <section className="card">
-      <h2>{t('address')}</h2>
+    <Card title={t('address')}>
       <Facts
         facts={{
           [t('region')]: (
@@ -177,7 +165,7 @@ function AddressCard({ place }: { place: DeviceRecord['deviceBattery'] }) {
           [devices('coordinates')]: <Copyable text={place.coordinates} />,
         }}
       />
-    </section>
+    </Card>
   )
 }
 
@@ -186,8 +174,7 @@ function ModelCard({ device }: { device: DeviceRecord }) {
   const { modelName, deviceType, deviceTypeName, productPictureUrl } = device
   const type = [deviceTypeName, deviceType].filter((part) => part !== null).join(' · ')
   return (
-    <section className="card">
-      <h2>{t('modelName')}</h2>
+    <Card title={t('modelName')}>
       {modelName === null ? (
         <span className="faint">{t('noModel')}</span>
       ) : (
@@ -204,7 +191,7 @@ function ModelCard({ device }: { device: DeviceRecord }) {
           </div>
         </div>
       )}
-    </section>
+    </Card>
   )
 }
 
@@ -212,15 +199,14 @@ function OwnersCard({ deviceNo }: DeviceKey) {
   const devices = useDeviceTexts()
   const { data, error, refetch } = useRead(getDeviceHistory, { deviceNo })
   return (
-    <section className="card">
-      <h2>{devices('history')}</h2>
+    <Card title={devices('history')}>
       {data === undefined && error !== null ? (
         <RefusalResult error={error} retry={() => void refetch()} />
       ) : (
         <Owners bindings={data?.list} />
       )}
       <Link to={paths.refusals({ deviceNo })}>{devices('refusals')}</Link>
-    </section>
+    </Card>
   )
 }
 
@@ -259,7 +245,7 @@ function DeviceEvents({ appId, deviceNo }: DeviceKey) {
         columns={columns}
         rowKey={({ id }) => id}
         refetchInterval={refreshEvery}
-        empty={<Nothing words={t('noEvents')} />}
+        empty={t('noEvents')}
       />
       <Dialog
         isOpen={shown !== undefined}

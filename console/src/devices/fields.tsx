@@ -4,8 +4,7 @@ import { takeApplicationOnline } from '../../../src/applications/contract.ts'
 import { defaultCityCode, defaultProvinceCode } from '../../../src/devices/contract.ts'
 import { importDeviceInventory } from '../../../src/devices/inventory/contract.ts'
 import { getRegion } from '../../../src/regions/contract.ts'
-import { useRead } from '../api/api.ts'
-import { useMay } from '../api/session.tsx'
+import { useMay, useRead } from '../api/api.ts'
 import { type Draft, type FieldName, faultsOf, isNeeded, tidyPair } from '../imports/row-faults.ts'
 import { defineTexts } from '../language/index.ts'
 import { swapped } from '../map/point.ts'
@@ -94,7 +93,7 @@ export function Fields({ form, isNew }: FieldsProps) {
 
   return (
     <>
-      <div style={columns}>
+      <div className="side-by-side" style={{ '--least': '220px' }}>
         {item('deviceNo', <Input autoComplete="off" className="mono" disabled={!isNew} autoFocus={isNew} />)}
         {item('deviceName', <Input autoComplete="off" />)}
       </div>
@@ -107,7 +106,7 @@ export function Fields({ form, isNew }: FieldsProps) {
           void form.validateFields(['districtCode']).catch(() => undefined)
         }}
       />
-      <div style={columns}>
+      <div className="side-by-side" style={{ '--least': '220px' }}>
         {item('districtCode', <Input autoComplete="off" inputMode="numeric" />, <RegionName code={districtCode} />)}
         {item(
           'provinceCode',
@@ -125,12 +124,6 @@ export function Fields({ form, isNew }: FieldsProps) {
       {item('tag', <Input.TextArea autoSize={{ minRows: 2, maxRows: 6 }} />)}
     </>
   )
-}
-
-const columns = {
-  display: 'grid',
-  gridTemplateColumns: 'repeat(auto-fit, minmax(min(100%, 220px), 1fr))',
-  columnGap: 16,
 }
 
 interface CoordinatesFieldProps {

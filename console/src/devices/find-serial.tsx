@@ -6,13 +6,12 @@ import { pageDevices } from '../../../src/devices/contract.ts'
 import { importDeviceInventory } from '../../../src/devices/inventory/contract.ts'
 import { type Binding, getDeviceHistory } from '../../../src/devices/ownership/contract.ts'
 import { lengths } from '../../../src/vocabulary/values.ts'
-import { call } from '../api/api.ts'
-import { useMay } from '../api/session.tsx'
+import { call, useMay } from '../api/api.ts'
 import { plainCode } from '../browser/typed.ts'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { Dialog } from '../ui/dialog/dialog.tsx'
-import { LimitedInput } from '../ui/form/limited.tsx'
+import { TextItem } from '../ui/form/text-item.tsx'
 import { Button } from '../ui/page/button.tsx'
 import { Note } from '../ui/page/note.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
@@ -91,13 +90,14 @@ function FindForm({ asked }: { asked: string }) {
         onFinish={({ deviceNo }) => void find(plainCode(deviceNo))}
       >
         <RefusalAlert error={error} fieldNames={{ deviceNo: devices('deviceNo') }} />
-        <Form.Item
+        <TextItem
           name="deviceNo"
           label={devices('deviceNo')}
-          rules={[{ required: true, whitespace: true, message: t('required') }]}
-        >
-          <LimitedInput autoFocus autoComplete="off" most={lengths.serial} className="mono" />
-        </Form.Item>
+          most={lengths.serial}
+          isNeeded
+          autoFocus
+          className="mono"
+        />
         <Button type="primary" htmlType="submit" loading={isAsking}>
           {t('find')}
         </Button>

@@ -3,7 +3,7 @@ import { Link } from 'react-router'
 import { createDevice, createDevices, type DeviceRecord, pageDevices } from '../../../src/devices/contract.ts'
 import { unbindDevices } from '../../../src/devices/ownership/contract.ts'
 import { AllThatMatch } from '../acts/all-that-match.tsx'
-import { useMay } from '../api/session.tsx'
+import { useMay } from '../api/api.ts'
 import { plainCode } from '../browser/typed.ts'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
@@ -117,46 +117,46 @@ function Filters({ appId, choose }: { appId: string; choose: (appId: string) => 
       width={width}
     />
   )
-  const choice = (name: (typeof filterNames)[number], label: string, choices: { value: string; label: string }[]) => (
-    <ChoiceFilter
-      label={label}
-      value={values[name]}
-      onChange={(value) => set({ [name]: value })}
-      choices={choices}
-      width={96}
-    />
-  )
   return (
     <FilterBar views="devices" values={{ appId, ...values }}>
       <ApplicationFilter isOptional value={appId} onChange={choose} />
       {text('deviceNo', devices('deviceNo'))}
       {text('deviceName', devices('deviceName'))}
-      {choice('onlineStatus', devices('onlineStatus'), [
-        { value: '1', label: t('online') },
-        { value: '2', label: t('offline') },
-      ])}
-      {choice('status', devices('status'), [
-        { value: '1', label: t('normal') },
-        { value: '2', label: t('faulty') },
-      ])}
-      {choice('runStatus', devices('runStatus'), [
-        { value: '0', label: t('closed') },
-        { value: '1', label: t('open') },
-        { value: '2', label: t('stopped') },
-      ])}
+      <ChoiceFilter
+        label={devices('onlineStatus')}
+        {...of('onlineStatus')}
+        choices={{ 1: t('online'), 2: t('offline') }}
+        width={96}
+      />
+      <ChoiceFilter
+        label={devices('status')}
+        {...of('status')}
+        choices={{ 1: t('normal'), 2: t('faulty') }}
+        width={96}
+      />
+      <ChoiceFilter
+        label={devices('runStatus')}
+        {...of('runStatus')}
+        choices={{ 0: t('closed'), 1: t('open'), 2: t('stopped') }}
+        width={96}
+      />
       {isOpen && (
         <>
           {text('modelName', devices('modelName'))}
           <RegionFilter values={values} onChange={set} />
           <RangeFilter label={devices('lastReport')} {...range('lastReportFrom', 'lastReportTo')} isOfSilence />
-          {choice('hasReported', devices('hasReported'), [
-            { value: 'true', label: devices('reportedOnce') },
-            { value: 'false', label: devices('neverReported') },
-          ])}
-          {choice('isPlaced', devices('placement'), [
-            { value: 'true', label: devices('placed') },
-            { value: 'false', label: devices('placedNowhere') },
-          ])}
+          <ChoiceFilter
+            label={devices('hasReported')}
+            {...of('hasReported')}
+            choices={{ true: devices('reportedOnce'), false: devices('neverReported') }}
+            width={96}
+          />
+          <ChoiceFilter
+            label={devices('placement')}
+            {...of('isPlaced')}
+            choices={{ true: devices('placed'), false: devices('placedNowhere') }}
+            width={96}
+          />
           {appId !== '' && <SiteFilter appId={appId} {...of('siteId')} />}
           <RangeFilter label={t('createTime')} {...range('timeFrom', 'timeTo')} />
         </>

@@ -2,14 +2,14 @@ import { Form } from 'antd'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { forceUnbindDevice, transferDevice, unbindDevice } from '../../../src/devices/ownership/contract.ts'
-import { useWrite } from '../api/api.ts'
-import { useMay } from '../api/session.tsx'
+import { useMay, useWrite } from '../api/api.ts'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { Confirm } from '../ui/dialog/confirm.tsx'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { ApplicationPicker } from '../ui/filter/application-picker.tsx'
 import { Button } from '../ui/page/button.tsx'
+import { Card } from '../ui/page/page.tsx'
 
 const useTexts = defineTexts({
   title: ['Ownership', '归属变更'],
@@ -53,8 +53,7 @@ export function OwnershipActions({ appId, deviceNo }: DeviceKey) {
   const ways = allWays.filter((one) => may(operations[one]))
   if (ways.length === 0) return null
   return (
-    <section className="card">
-      <h2>{t('title')}</h2>
+    <Card title={t('title')}>
       <div className="stacked">
         {ways.map((one) => (
           <div key={one} className="in-a-row">
@@ -68,7 +67,7 @@ export function OwnershipActions({ appId, deviceNo }: DeviceKey) {
       <Transfer appId={appId} deviceNo={deviceNo} isOpen={way === 'transfer'} onClose={close} />
       <Unbind appId={appId} deviceNo={deviceNo} isOpen={way === 'unbind'} onClose={close} />
       <ForceUnbind appId={appId} deviceNo={deviceNo} isOpen={way === 'force'} onClose={close} />
-    </section>
+    </Card>
   )
 }
 

@@ -1,5 +1,5 @@
 import type { DeviceRecord } from '../../../src/devices/contract.ts'
-import { useSession } from '../api/session.tsx'
+import { useSession } from '../api/api.ts'
 import { State } from '../ui/text/status.tsx'
 import { useDeviceTexts } from './texts.ts'
 

@@ -83,7 +83,7 @@ export function TextStep({ appId, text, setText, byDefault, setByDefault, show }
           codes={byDefault}
           onChange={(codes) => setByDefault({ ...byDefault, ...codes })}
         />
-        <div style={columns}>
+        <div className="side-by-side" style={{ '--least': '220px' }}>
           {commonFields.map((name) => (
             <Form.Item
               key={name}
@@ -106,10 +106,4 @@ export function TextStep({ appId, text, setText, byDefault, setByDefault, show }
       </Button>
     </Form>
   )
-}
-
-const columns = {
-  display: 'grid',
-  gridTemplateColumns: 'repeat(auto-fill, minmax(min(100%, 220px), 1fr))',
-  columnGap: 16,
 }

@@ -1,7 +1,6 @@
 import { useId } from 'react'
 import { getOperator, pageOperatorKeys, pageOperators } from '../../../src/people/operators/contract.ts'
-import { useRead } from '../api/api.ts'
-import { useMay } from '../api/session.tsx'
+import { useMay, useRead } from '../api/api.ts'
 import { useLanguage } from '../language/index.ts'
 import { TextFilter } from '../ui/filter/filters.tsx'
 import { NothingFound, useTypedSearch } from '../ui/filter/typed-search.tsx'

@@ -2,7 +2,7 @@ import { type ComponentProps, useId, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { pageAudit, pageEvents } from '../../../src/events/contract.ts'
 import { eventTypes, platformEventTypes } from '../../../src/vocabulary/event-types.ts'
-import { useMay } from '../api/session.tsx'
+import { useMay } from '../api/api.ts'
 import { plainCode } from '../browser/typed.ts'
 import { useLanguage } from '../language/index.ts'
 import { paths } from '../paths.ts'
@@ -11,7 +11,6 @@ import { ApplicationFilter, NoApplication, useApplication } from '../ui/filter/a
 import { RangeFilter, TextFilter, useFilters } from '../ui/filter/filters.tsx'
 import { Select } from '../ui/form/fields.tsx'
 import { Button } from '../ui/page/button.tsx'
-import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { part } from '../ui/page/part.tsx'
 import { Parts } from '../ui/page/parts.tsx'
@@ -118,7 +117,7 @@ function Audit() {
         columns={[...columns, application, address]}
         rowKey={keyOf}
         filters={filters}
-        empty={<Nothing words={t('emptyAudit')} />}
+        empty={t('emptyAudit')}
         onRow={(event) => ({ onClick: () => open(event) })}
       />
       <Opened shown={shown} feedOf={undefined} onClose={close} words={words} />
@@ -164,7 +163,7 @@ function Feed() {
           columns={columns}
           rowKey={keyOf}
           filters={filters}
-          empty={<Nothing words={t('noEventsHere')} />}
+          empty={t('noEventsHere')}
           onRow={(event) => ({ onClick: () => open(event) })}
         />
       )}

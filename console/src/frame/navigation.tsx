@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { useMay } from '../api/session.tsx'
+import { useMay } from '../api/api.ts'
 import { useLanguage } from '../language/index.ts'
 import { pages } from '../routes.tsx'
 

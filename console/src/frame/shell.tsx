@@ -10,8 +10,8 @@ import { useQueryClient } from '@tanstack/react-query'
 import { Fragment, useEffect, useRef, useState } from 'react'
 import { Link, Outlet, useLocation, useNavigate } from 'react-router'
 import { deleteSession } from '../../../src/people/sessions/contract.ts'
-import { call, whenProofIsWanted } from '../api/api.ts'
-import { afterSessionChange, useSession } from '../api/session.tsx'
+import { afterSessionChange, call, useSession, whenProofIsWanted } from '../api/api.ts'
+import { useSignal } from '../browser/hooks.ts'
 import { store, stored } from '../browser/storage.ts'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
@@ -24,7 +24,7 @@ import { NotRefreshed } from '../ui/page/not-refreshed.tsx'
 import { part } from '../ui/page/part.tsx'
 import { useScrollPlace } from '../ui/page/scroll.ts'
 import { LanguageSwitch, ShadeSwitch } from '../ui/theme/switches.tsx'
-import { useAppliedViews } from '../views/applied.ts'
+import { appliedViews } from '../views/applied.ts'
 import { Find } from './find/find.tsx'
 import { useEntries } from './navigation.tsx'
 import { SignedIn } from './signed-in.tsx'
@@ -108,7 +108,7 @@ function Frame() {
           aria-label={t('menu')}
           onClick={() => setMenuOpen(true)}
         />
-        <Link to={paths.overview()} className="shell-brand">
+        <Link to={paths.overview()} className="shell-brand" aria-label="Forecourt">
           <Logo size={24} />
           <span className="shell-brand-words">Forecourt</span>
         </Link>
@@ -135,7 +135,7 @@ function Frame() {
       <main id="content" className="shell-content" tabIndex={-1}>
         <LeaveGuard />
         <NotRefreshed />
-        <Fragment key={useAppliedViews()}>
+        <Fragment key={useSignal(appliedViews)}>
           <Outlet />
         </Fragment>
       </main>

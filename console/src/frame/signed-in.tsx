@@ -3,9 +3,15 @@ import { type ReactNode, useDeferredValue, useEffect, useLayoutEffect, useRef, u
 import { Navigate, useLocation } from 'react-router'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { getSession } from '../../../src/people/sessions/contract.ts'
-import { readingSession, whenFactorIsWanted, whenSignedOut } from '../api/api.ts'
+import {
+  channelName,
+  readingSession,
+  type Session,
+  SessionContext,
+  whenFactorIsWanted,
+  whenSignedOut,
+} from '../api/api.ts'
 import { isOutage } from '../api/outages.ts'
-import { channelName, type Session, SessionContext } from '../api/session.tsx'
 import { paths } from '../paths.ts'
 import { isSomethingOpen } from '../ui/form/leaving.tsx'
 import { Loading } from '../ui/page/loading.tsx'

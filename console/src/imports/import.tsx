@@ -2,11 +2,11 @@ import type { ReactNode } from 'react'
 import { cancelImport, createImport, getImport, type ImportRecord } from '../../../src/bulk/contract.ts'
 import { jobStatus } from '../../../src/bulk/jobs/contract.ts'
 import { importDeviceInventory } from '../../../src/devices/inventory/contract.ts'
-import { useWrite } from '../api/api.ts'
-import { useMay } from '../api/session.tsx'
-import { CancelJob, JobCounts, JobFacts, JobPage } from '../jobs/job.tsx'
+import { useMay, useWrite } from '../api/api.ts'
+import { JobCounts, JobFacts, JobPage } from '../jobs/job.tsx'
 import { decidedOf, isUnderWay, JobFailure, JobProgress } from '../jobs/parts.tsx'
 import { paths } from '../paths.ts'
+import { ConfirmButton } from '../ui/dialog/confirm.tsx'
 import { LinkButton } from '../ui/page/link-button.tsx'
 import { Note } from '../ui/page/note.tsx'
 import { grouped } from '../ui/text/number.ts'
@@ -101,9 +101,15 @@ function Cancel({ job }: { job: ImportRecord }) {
   if (!mayCancel || !isUnderWay(job)) return null
   const { id, appId } = job
   return (
-    <CancelJob
-      words={{ title: t('cancelTitle'), verb: t('cancelVerb'), words: t('cancelWords'), done: t('cancelled') }}
+    <ConfirmButton
+      button={{ danger: true }}
+      title={t('cancelTitle')}
+      verb={t('cancelVerb')}
+      isDangerous
       run={() => cancel.mutateAsync({ input: { id, ...(appId !== null && { appId }) } })}
-    />
+      done={t('cancelled')}
+    >
+      <p>{t('cancelWords')}</p>
+    </ConfirmButton>
   )
 }

@@ -1,6 +1,6 @@
 import { Link } from 'react-router'
 import { createImport, type ImportRecord, pageImports } from '../../../src/bulk/contract.ts'
-import { useMay } from '../api/session.tsx'
+import { useMay } from '../api/api.ts'
 import { JobList, useJobFilters } from '../jobs/list.tsx'
 import { paths } from '../paths.ts'
 import { LinkButton } from '../ui/page/link-button.tsx'
@@ -19,7 +19,12 @@ export function Page() {
       name="imports"
       operation={pageImports}
       words={{ one: t('import'), kind: t('kind'), started: t('started'), week: t('week'), none: t('none') }}
-      kinds={(['sites', 'devices', 'placements', 'inventory'] as const).map((value) => ({ value, label: t(value) }))}
+      kinds={{
+        sites: t('sites'),
+        devices: t('devices'),
+        placements: t('placements'),
+        inventory: t('inventory'),
+      }}
       titleOf={({ id, kind }) => t('jobTitle', { id, kind: t(kind) })}
       pathOf={paths.import}
       counts={{

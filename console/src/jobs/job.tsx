@@ -1,9 +1,7 @@
-import { type ReactNode, useState } from 'react'
+import type { ReactNode } from 'react'
 import { useParams } from 'react-router'
 import type { Operation } from '../../../src/vocabulary/operation.ts'
 import { useRead } from '../api/api.ts'
-import { Confirm } from '../ui/dialog/confirm.tsx'
-import { Button } from '../ui/page/button.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { Unread } from '../ui/page/unread.tsx'
 import { Actor } from '../ui/text/actor.tsx'
@@ -103,32 +101,4 @@ interface Count {
   name: string
   value: number
   outcome: string
-}
-
-interface CancelProps {
-  words: Record<'title' | 'verb' | 'words' | 'done', string>
-  run: () => Promise<unknown>
-}
-
-/** The button that cancels a job, and its question. */
-export function CancelJob({ words, run }: CancelProps) {
-  const [isAsking, setAsking] = useState(false)
-  return (
-    <>
-      <Button danger onClick={() => setAsking(true)}>
-        {words.verb}
-      </Button>
-      <Confirm
-        isOpen={isAsking}
-        title={words.title}
-        verb={words.verb}
-        isDangerous
-        run={() => run()}
-        done={words.done}
-        onClose={() => setAsking(false)}
-      >
-        <p>{words.words}</p>
-      </Confirm>
-    </>
-  )
 }

@@ -33,7 +33,7 @@ interface JobListProps<One extends Job> {
   name: 'imports' | 'acts'
   operation: Operation
   words: Words
-  kinds: { value: string; label: string }[]
+  kinds: Record<string, string>
   titleOf: (job: One) => string
   pathOf: (id: number) => string
   /** The columns of counts: members of a job, with their headings. */
@@ -59,7 +59,7 @@ export function JobList<One extends Job>({ actions, next, ...list }: JobListProp
           <ChoiceFilter
             label={t('status')}
             {...of('status')}
-            choices={jobStatusValues.map((value) => ({ value: String(value), label: t(`status_${value}`) }))}
+            choices={Object.fromEntries(jobStatusValues.map((value) => [value, t(`status_${value}`)]))}
           />
           <RangeFilter label={words.started} {...range('timeFrom', 'timeTo')} />
         </FilterBar>

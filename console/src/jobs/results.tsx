@@ -7,6 +7,7 @@ import { useLanguage } from '../language/index.ts'
 import { ChoiceFilter, useFilters } from '../ui/filter/filters.tsx'
 import { Button, ButtonLink } from '../ui/page/button.tsx'
 import { Loading } from '../ui/page/loading.tsx'
+import { Card } from '../ui/page/page.tsx'
 import { RefusalResult } from '../ui/page/refusal.tsx'
 import { Rows, type RowsColumn } from '../ui/table/rows.tsx'
 import { grouped } from '../ui/text/number.ts'
@@ -47,20 +48,19 @@ export function Results<Outcome extends string>({ downloads, hint, ...results }:
   const shown = values.outcome === '' ? (job.refused > 0 ? 'refused' : 'all') : values.outcome
   const outcome = names.find((one) => one === shown)
   return (
-    <section className="card">
-      <h2>{t('results')}</h2>
+    <Card title={t('results')}>
       <div className="filters">
         <ChoiceFilter
           label={label}
           value={outcome ?? ''}
           onChange={(chosen) => set({ outcome: chosen === '' ? 'all' : chosen })}
-          choices={names.map((value) => ({ value, label: outcomes[value] }))}
+          choices={outcomes}
         />
         {downloads(outcome)}
       </div>
       {hint}
       <ResultRows key={outcome ?? 'all'} outcome={outcome} {...results} />
-    </section>
+    </Card>
   )
 }
 

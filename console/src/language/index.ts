@@ -1,5 +1,6 @@
-import { useSyncExternalStore } from 'react'
 import type { Values } from '../../../src/vocabulary/fill.ts'
+import { useSignal } from '../browser/hooks.ts'
+import { signal } from '../browser/signal.ts'
 import { store } from '../browser/storage.ts'
 import { common } from './common.ts'
 import { firstLanguage, type Language, languageKey, showLanguage } from './first.ts'
@@ -8,30 +9,19 @@ import { readerOf, type Text } from './reader.ts'
 
 export type { Language, Text }
 
-let chosen = firstLanguage()
-const listeners = new Set<() => void>()
-showLanguage(chosen)
+const chosen = signal(firstLanguage())
+showLanguage(chosen.get())
 
-export function language(): Language {
-  return chosen
-}
+export const language = chosen.get
 
 export function chooseLanguage(now: Language): void {
   store(languageKey, now)
-  chosen = now
   showLanguage(now)
-  for (const listener of listeners) listener()
-}
-
-function listen(tell: () => void): () => void {
-  listeners.add(tell)
-  return () => listeners.delete(tell)
+  chosen.set(now)
 }
 
 /** The current language, for a component that must render again when it changes. */
-export function useLanguage(): Language {
-  return useSyncExternalStore(listen, language)
-}
+export const useLanguage = (): Language => useSignal(chosen)
 
 const shared = { ...nouns, ...common }
 

@@ -13,7 +13,7 @@ import { paths } from '../paths.ts'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { FormDrawer } from '../ui/form/form-drawer.tsx'
 import { useLeave, useUnsaved } from '../ui/form/leaving.tsx'
-import { LimitedInput } from '../ui/form/limited.tsx'
+import { TextItem } from '../ui/form/text-item.tsx'
 import { Button } from '../ui/page/button.tsx'
 import { LinkButton } from '../ui/page/link-button.tsx'
 import { Note } from '../ui/page/note.tsx'
@@ -126,19 +126,16 @@ function AddForm({ close }: { close: () => void }) {
           {t('rows', { count: grouped(entries.length) })}
         </span>
       </div>
-      <Form.Item label={t('modelForEmpty')} htmlFor="serials-model">
-        <LimitedInput
-          id="serials-model"
-          autoComplete="off"
-          most={lengths.name}
-          value={modelName}
-          disabled={isRunning}
-          onChange={(event) => {
-            send.reset()
-            setModelName(event.target.value)
-          }}
-        />
-      </Form.Item>
+      <TextItem
+        label={t('modelForEmpty')}
+        most={lengths.name}
+        value={modelName}
+        disabled={isRunning}
+        onChange={(name) => {
+          send.reset()
+          setModelName(name)
+        }}
+      />
       {faults.length > 0 && <FaultTable faults={faults} />}
       {isTooMuch && <Note type="error" words={t('tooMany', { most: grouped(limits.batchRows) })} />}
       <div className="form-buttons">

@@ -6,17 +6,14 @@ import {
   pageDeviceInventory,
 } from '../../../src/devices/inventory/contract.ts'
 import { getSettings } from '../../../src/people/sessions/contract.ts'
-import { useRead, useWrite } from '../api/api.ts'
-import { useMay } from '../api/session.tsx'
+import { useMay, useRead, useWrite } from '../api/api.ts'
 import { plainCode } from '../browser/typed.ts'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
-import { Confirm } from '../ui/dialog/confirm.tsx'
 import { TextFilter, useFilters } from '../ui/filter/filters.tsx'
 import { Button } from '../ui/page/button.tsx'
 import { LinkButton } from '../ui/page/link-button.tsx'
 import { Note } from '../ui/page/note.tsx'
-import { Nothing } from '../ui/page/nothing.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { RowButtons } from '../ui/table/row-buttons.tsx'
 import { FilterBar } from '../views/filter-bar.tsx'
@@ -50,7 +47,6 @@ export function Inventory() {
   const filters = useFilters(filterNames)
   const { values, of } = filters
   const [isAdding, setAdding] = useState(false)
-  const [deleted, setDeleted] = useState<InventoryEntry>()
   const remove = useWrite(deleteDeviceInventory)
   const isRequired = useRead(getSettings, {}).data?.inventoryPolicy === 'required'
   const columns: Column<InventoryEntry>[] = [
@@ -62,7 +58,19 @@ export function Inventory() {
     key: 'actions',
     title: t('actions'),
     isFixed: true,
-    render: (_, entry) => <RowButtons name={entry.deviceNo} remove={() => setDeleted(entry)} />,
+    render: (_, { deviceNo }) => (
+      <RowButtons
+        name={deviceNo}
+        title={t('deleteTitle')}
+        run={() => remove.mutateAsync({ input: { deviceNo } })}
+        done={t('deleted')}
+      >
+        <p className="mono">{deviceNo}</p>
+        <p>
+          {t('deleteWords')} {isRequired && t('deleteRequired')}
+        </p>
+      </RowButtons>
+    ),
   }
   return (
     <>
@@ -91,23 +99,9 @@ export function Inventory() {
         columns={may(deleteDeviceInventory) ? [...columns, actions] : columns}
         rowKey={({ deviceNo }) => deviceNo}
         filters={filters}
-        empty={<Nothing words={t('empty')} />}
+        empty={t('empty')}
       />
       <AddSerials isOpen={isAdding} close={() => setAdding(false)} />
-      <Confirm
-        isOpen={deleted !== undefined}
-        title={t('deleteTitle')}
-        verb={t('delete')}
-        isDangerous
-        run={() => remove.mutateAsync({ input: { deviceNo: deleted?.deviceNo ?? '' } })}
-        done={t('deleted')}
-        onClose={() => setDeleted(undefined)}
-      >
-        <p className="mono">{deleted?.deviceNo}</p>
-        <p>
-          {t('deleteWords')} {isRequired && t('deleteRequired')}
-        </p>
-      </Confirm>
     </>
   )
 }

@@ -7,17 +7,14 @@ import {
   saveDeviceModel,
 } from '../../../src/devices/models/contract.ts'
 import { lengths, serialPattern } from '../../../src/vocabulary/values.ts'
-import { call, useWrite } from '../api/api.ts'
-import { useMay } from '../api/session.tsx'
+import { call, useMay, useWrite } from '../api/api.ts'
 import { Picture } from '../devices/picture.tsx'
 import { defineTexts } from '../language/index.ts'
-import { Confirm } from '../ui/dialog/confirm.tsx'
 import { TextFilter, useFilters } from '../ui/filter/filters.tsx'
 import { FormDrawer } from '../ui/form/form-drawer.tsx'
 import { RecordForm, type Sending } from '../ui/form/record-form.tsx'
 import { Button } from '../ui/page/button.tsx'
 import { Note } from '../ui/page/note.tsx'
-import { Nothing } from '../ui/page/nothing.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { RowButtons } from '../ui/table/row-buttons.tsx'
 import { FilterBar } from '../views/filter-bar.tsx'
@@ -61,9 +58,7 @@ export function Models() {
   const filters = useFilters(filterNames)
   const { values, of } = filters
   const [edited, setEdited] = useState<DeviceModelRecord | 'new'>()
-  const [deleted, setDeleted] = useState<DeviceModelRecord>()
-  const remove = useWrite(deleteDeviceModel)
-  const columns = useColumns(setEdited, setDeleted)
+  const columns = useColumns(setEdited)
   return (
     <>
       <p className="faint flush-above">{t('explanation')}</p>
@@ -88,33 +83,17 @@ export function Models() {
         columns={columns}
         rowKey={({ serialPrefix }) => serialPrefix}
         filters={filters}
-        empty={<Nothing words={t('empty')} />}
+        empty={t('empty')}
       />
       <ModelDialog edited={edited} close={() => setEdited(undefined)} />
-      <Confirm
-        isOpen={deleted !== undefined}
-        title={t('deleteTitle')}
-        verb={t('delete')}
-        isDangerous
-        run={() => remove.mutateAsync({ input: { serialPrefix: deleted?.serialPrefix ?? '' } })}
-        done={t('deleted')}
-        onClose={() => setDeleted(undefined)}
-      >
-        <p>
-          <strong>{deleted?.modelName}</strong> <span className="mono">{deleted?.serialPrefix}</span>
-        </p>
-        <p>{t('deleteWords')}</p>
-      </Confirm>
     </>
   )
 }
 
-function useColumns(
-  edit: (model: DeviceModelRecord) => void,
-  remove: (model: DeviceModelRecord) => void,
-): Column<DeviceModelRecord>[] {
+function useColumns(edit: (model: DeviceModelRecord) => void): Column<DeviceModelRecord>[] {
   const t = useTexts()
   const may = useMay()
+  const remove = useWrite(deleteDeviceModel)
   const columns: Column<DeviceModelRecord>[] = [
     {
       key: 'picture',
@@ -142,7 +121,18 @@ function useColumns(
       title: t('actions'),
       isFixed: true,
       render: (_, model) => (
-        <RowButtons name={model.serialPrefix} edit={() => edit(model)} remove={() => remove(model)} />
+        <RowButtons
+          name={model.serialPrefix}
+          edit={() => edit(model)}
+          title={t('deleteTitle')}
+          run={() => remove.mutateAsync({ input: { serialPrefix: model.serialPrefix } })}
+          done={t('deleted')}
+        >
+          <p>
+            <strong>{model.modelName}</strong> <span className="mono">{model.serialPrefix}</span>
+          </p>
+          <p>{t('deleteWords')}</p>
+        </RowButtons>
       ),
     },
   ]

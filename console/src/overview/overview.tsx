@@ -3,14 +3,13 @@ import { Link, Navigate } from 'react-router'
 import type { Static } from 'typebox'
 import type { AuditRecord } from '../../../src/events/contract.ts'
 import { getOverview } from '../../../src/service/overview/contract.ts'
-import { useRead } from '../api/api.ts'
-import { useMay } from '../api/session.tsx'
+import { useMay, useRead } from '../api/api.ts'
 import { eventsOnly } from '../deliveries/filter.ts'
 import { Paused } from '../deliveries/waiting.tsx'
 import { SubjectLink } from '../events/subject-link.tsx'
 import { paths } from '../paths.ts'
 import { Nothing } from '../ui/page/nothing.tsx'
-import { Page as PageFrame } from '../ui/page/page.tsx'
+import { Card, Page as PageFrame } from '../ui/page/page.tsx'
 import { RefusalResult } from '../ui/page/refusal.tsx'
 import { Rows } from '../ui/table/rows.tsx'
 import { actorColumn } from '../ui/text/actor.tsx'
@@ -97,17 +96,14 @@ function Overview() {
           )}
         </Figure>
       </div>
-      <section className="card">
-        <h2>{t('chart')}</h2>
+      <Card title={t('chart')}>
         <div className="chart-space">{data && <Minutes overview={data} />}</div>
-      </section>
+      </Card>
       <div style={{ display: 'grid', gap: 16, gridTemplateColumns: 'repeat(auto-fit, minmax(min(100%, 420px), 1fr))' }}>
-        <section className="card" id="troubles">
-          <h2>{t('troubles')}</h2>
+        <Card title={t('troubles')} id="troubles">
           {data && <Attention findings={data.attention} counts={data.counts} />}
-        </section>
-        <section className="card">
-          <h2>{t('events')}</h2>
+        </Card>
+        <Card title={t('events')}>
           <p className="faint">{t('eventsHint')}</p>
           {data && (
             <>
@@ -117,7 +113,7 @@ function Overview() {
               </div>
             </>
           )}
-        </section>
+        </Card>
       </div>
     </PageFrame>
   )

@@ -2,12 +2,13 @@ import { Form, Input, Radio } from 'antd'
 import type { Static } from 'typebox'
 import { createOperator, passwordLengths } from '../../../src/people/operators/contract.ts'
 import { everyRole, type Role } from '../../../src/vocabulary/roles.ts'
+import { lengths } from '../../../src/vocabulary/values.ts'
 import { useWrite } from '../api/api.ts'
 import { FormDrawer } from '../ui/form/form-drawer.tsx'
 import { RecordForm } from '../ui/form/record-form.tsx'
+import { TextItem } from '../ui/form/text-item.tsx'
 import { ApplicationsPicker } from './applications.tsx'
 import { useFrame } from './frame.tsx'
-import { NameField } from './name-field.tsx'
 import { RoleChoice } from './role.tsx'
 import { useTexts } from './texts.ts'
 
@@ -55,7 +56,7 @@ function CreateForm({ onCreated, onClose }: Pick<CreateOperatorProps, 'onCreated
       onSaved={onCreated}
       back={onClose}
     >
-      <NameField isOfAccount />
+      <TextItem name="name" label={t('name')} extra={t('nameSignsIn')} most={lengths.name} isNeeded />
       <Form.Item name="role" label={t('role')}>
         <RoleChoice roles={everyRole} words={(each) => t(`words_${each}`)} />
       </Form.Item>

@@ -1,13 +1,14 @@
 import { Form, Radio } from 'antd'
 import { getOperator, type OperatorRecord, updateOperator } from '../../../src/people/operators/contract.ts'
 import { everyRole, type Role } from '../../../src/vocabulary/roles.ts'
+import { lengths } from '../../../src/vocabulary/values.ts'
 import { useWrite } from '../api/api.ts'
 import { FormDrawer } from '../ui/form/form-drawer.tsx'
 import { type Edited, RecordForm, useEdited } from '../ui/form/record-form.tsx'
+import { TextItem } from '../ui/form/text-item.tsx'
 import { ApplicationsPicker } from './applications.tsx'
 import { useFrame } from './frame.tsx'
 import { Held, useLeaving } from './hand-over.tsx'
-import { NameField } from './name-field.tsx'
 import { RoleChoice } from './role.tsx'
 import { useTexts } from './texts.ts'
 
@@ -64,7 +65,7 @@ function EditForm({ edited, onClose }: { edited: Edited<OperatorRecord>; onClose
       onSaved={onClose}
       back={onClose}
     >
-      <NameField isOfAccount />
+      <TextItem name="name" label={t('name')} extra={t('nameSignsIn')} most={lengths.name} isNeeded />
       <Form.Item name="role" label={t('role')} extra={isManaged && t('roleBySignOn')}>
         <RoleChoice roles={everyRole} words={(each) => t(`words_${each}`)} isDisabled={isManaged} />
       </Form.Item>

@@ -12,13 +12,14 @@ import {
   type OperatorKeyRecord,
   pageOperatorKeys,
 } from '../../../src/people/operators/contract.ts'
+import { lengths } from '../../../src/vocabulary/values.ts'
 import { useRead, useWrite } from '../api/api.ts'
-import { Confirm } from '../ui/dialog/confirm.tsx'
+import { ConfirmButton } from '../ui/dialog/confirm.tsx'
 import { useFilters } from '../ui/filter/filters.tsx'
 import { FormDrawer } from '../ui/form/form-drawer.tsx'
 import { RecordForm } from '../ui/form/record-form.tsx'
+import { TextItem } from '../ui/form/text-item.tsx'
 import { Button } from '../ui/page/button.tsx'
-import { Nothing } from '../ui/page/nothing.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { leastForNames } from '../ui/table/rows.tsx'
 import { SecretOnce } from '../ui/text/secret.tsx'
@@ -26,7 +27,6 @@ import { useServiceZone } from '../ui/text/service-zone.ts'
 import { State } from '../ui/text/status.tsx'
 import { useFrame } from './frame.tsx'
 import { HandOver } from './hand-over.tsx'
-import { NameField } from './name-field.tsx'
 import { RoleChoice } from './role.tsx'
 import { useTexts } from './texts.ts'
 
@@ -41,9 +41,8 @@ export function Keys() {
   const owner = useRead(getOperator, { id: Number(operatorId) }, { enabled: operatorId !== '' })
   const [isCreating, setCreating] = useState(false)
   const [made, setMade] = useState<Made>()
-  const [chosen, setChosen] = useState<OperatorKeyRecord>()
   const [leaving, setLeaving] = useState<OperatorKeyRecord>()
-  const columns = useColumns(setChosen, setLeaving)
+  const columns = useColumns(setLeaving)
   return (
     <section className="card">
       <div className="page-head">
@@ -67,7 +66,7 @@ export function Keys() {
         columns={columns}
         rowKey={({ id }) => id}
         filters={filters}
-        empty={<Nothing words={t('noKeys')} />}
+        empty={t('noKeys')}
       />
       <FormDrawer isOpen={isCreating} onClose={() => setCreating(false)} title={t('newKey')}>
         <CreateKey
@@ -83,17 +82,14 @@ export function Keys() {
         secrets={made && { [t('operatorKey')]: made.operatorKey }}
         onClose={() => setMade(undefined)}
       />
-      <RevokeKey operatorKey={chosen} onClose={() => setChosen(undefined)} />
       <HandOver operatorKey={leaving} onClose={() => setLeaving(undefined)} />
     </section>
   )
 }
 
-function useColumns(
-  choose: (key: OperatorKeyRecord) => void,
-  handOver: (key: OperatorKeyRecord) => void,
-): Column<OperatorKeyRecord>[] {
+function useColumns(handOver: (key: OperatorKeyRecord) => void): Column<OperatorKeyRecord>[] {
   const t = useTexts()
+  const revoke = useWrite(deleteOperatorKey)
   return [
     { key: 'name', title: t('name'), isFixed: true, most: 160, least: leastForNames },
     { key: 'role', title: t('role'), render: (_, { role }) => t(`role_${role}` as 'role_admin') },
@@ -129,9 +125,17 @@ function useColumns(
           <Button size="small" aria-label={t('handOverOf', { name: key.name })} onClick={() => handOver(key)}>
             {t('handOver')}
           </Button>
-          <Button size="small" aria-label={t('revokeOf', { name: key.name })} onClick={() => choose(key)}>
-            {t('revoke')}
-          </Button>
+          <ConfirmButton
+            button={{ size: 'small', 'aria-label': t('revokeOf', { name: key.name }) }}
+            title={t('revokeTitle', { name: key.name })}
+            verb={t('revoke')}
+            isDangerous
+            typed={key.name}
+            run={() => revoke.mutateAsync({ input: { id: key.id } })}
+            done={t('revoked', { name: key.name })}
+          >
+            <p>{t('revokeWords')}</p>
+          </ConfirmButton>
         </div>
       ),
     },
@@ -161,7 +165,7 @@ function CreateKey({ onCreated, onClose }: { onCreated: (made: Made) => void; on
       back={onClose}
     >
       <p className="faint">{t('keyWords')}</p>
-      <NameField />
+      <TextItem name="name" label={t('name')} most={lengths.name} isNeeded />
       <Form.Item name="role" label={t('role')}>
         <RoleChoice roles={keyRoles} words={(role) => t(`keyWords_${role}`)} />
       </Form.Item>
@@ -179,30 +183,5 @@ function CreateKey({ onCreated, onClose }: { onCreated: (made: Made) => void; on
         />
       </Form.Item>
     </RecordForm>
-  )
-}
-
-interface RevokeKeyProps {
-  operatorKey: OperatorKeyRecord | undefined
-  onClose: () => void
-}
-
-function RevokeKey({ operatorKey, onClose }: RevokeKeyProps) {
-  const t = useTexts()
-  const revoke = useWrite(deleteOperatorKey)
-  const { id = 0, name = '' } = operatorKey ?? {}
-  return (
-    <Confirm
-      isOpen={operatorKey !== undefined}
-      title={t('revokeTitle', { name })}
-      verb={t('revoke')}
-      isDangerous
-      typed={name}
-      run={() => revoke.mutateAsync({ input: { id } })}
-      done={t('revoked', { name })}
-      onClose={onClose}
-    >
-      <p>{t('revokeWords')}</p>
-    </Confirm>
   )
 }

@@ -9,6 +9,7 @@ import {
 } from '../../../src/people/operators/contract.ts'
 import { resetSecondFactors } from '../../../src/people/second-factor/contract.ts'
 import { unlinkSignOn } from '../../../src/people/sign-on/contract.ts'
+import { everyRole } from '../../../src/vocabulary/roles.ts'
 import { useWrite } from '../api/api.ts'
 import { paths } from '../paths.ts'
 import { Confirm } from '../ui/dialog/confirm.tsx'
@@ -16,7 +17,6 @@ import { Dropdown } from '../ui/dialog/dropdown.tsx'
 import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
 import { ChoiceFilter, TextFilter, useFilters } from '../ui/filter/filters.tsx'
 import { Button } from '../ui/page/button.tsx'
-import { Nothing } from '../ui/page/nothing.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { leastForNames } from '../ui/table/rows.tsx'
 import { ApplicationName } from '../ui/text/application-name.tsx'
@@ -64,19 +64,9 @@ export function Operators() {
         <ChoiceFilter
           label={t('role')}
           {...of('role')}
-          choices={(['admin', 'operator', 'viewer', 'developer'] as const).map((value) => ({
-            value,
-            label: t(`role_${value}`),
-          }))}
+          choices={Object.fromEntries(everyRole.map((role) => [role, t(`role_${role}`)]))}
         />
-        <ChoiceFilter
-          label={t('status')}
-          {...of('status')}
-          choices={[
-            { value: '1', label: t('active') },
-            { value: '2', label: t('disabled') },
-          ]}
-        />
+        <ChoiceFilter label={t('status')} {...of('status')} choices={{ 1: t('active'), 2: t('disabled') }} />
         <ApplicationFilter isOptional {...of('appId')} />
       </FilterBar>
       <Records
@@ -86,7 +76,7 @@ export function Operators() {
         columns={columns}
         rowKey={({ id }) => id}
         filters={filters}
-        empty={<Nothing words={t('noOperators')} />}
+        empty={t('noOperators')}
       />
       <CreateOperator
         isOpen={dialog?.kind === 'create'}

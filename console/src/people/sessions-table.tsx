@@ -1,9 +1,6 @@
-import { useState } from 'react'
 import { deleteSession, pageSessions, type SessionRecord } from '../../../src/people/sessions/contract.ts'
-import { useWrite } from '../api/api.ts'
-import { useSession } from '../api/session.tsx'
-import { Confirm } from '../ui/dialog/confirm.tsx'
-import { Button } from '../ui/page/button.tsx'
+import { useSession, useWrite } from '../api/api.ts'
+import { ConfirmButton } from '../ui/dialog/confirm.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { State } from '../ui/text/status.tsx'
 import { readUserAgent } from '../words/user-agent.ts'
@@ -21,37 +18,21 @@ interface SessionsTableProps {
 
 /** Sessions, each with a button to end it. The current one ends by signing out. */
 export function SessionsTable({ name, input, isOwn = false, filters }: SessionsTableProps) {
-  const t = useTexts()
-  const end = useWrite(deleteSession)
-  const [chosen, setChosen] = useState<SessionRecord>()
-  const columns = useColumns(isOwn, setChosen)
   return (
-    <>
-      <Records
-        name={name}
-        operation={pageSessions}
-        input={input}
-        columns={columns}
-        rowKey={({ id }) => id ?? 0}
-        filters={filters}
-      />
-      <Confirm
-        isOpen={chosen !== undefined}
-        title={t('endTitle', { name: chosen?.name ?? '' })}
-        verb={t('end')}
-        isDangerous
-        run={() => end.mutateAsync({ input: { id: chosen?.id ?? null } })}
-        done={t('ended')}
-        onClose={() => setChosen(undefined)}
-      >
-        <p>{t('endWords')}</p>
-      </Confirm>
-    </>
+    <Records
+      name={name}
+      operation={pageSessions}
+      input={input}
+      columns={useColumns(isOwn)}
+      rowKey={({ id }) => id ?? 0}
+      filters={filters}
+    />
   )
 }
 
-function useColumns(isOwn: boolean, choose: (session: SessionRecord) => void): Column<SessionRecord>[] {
+function useColumns(isOwn: boolean): Column<SessionRecord>[] {
   const t = useTexts()
+  const end = useWrite(deleteSession)
   const { id: own } = useSession()
   const holder: Column<SessionRecord>[] = [
     { key: 'name', title: t('who'), isFixed: true, most: 200 },
@@ -82,13 +63,16 @@ function useColumns(isOwn: boolean, choose: (session: SessionRecord) => void): C
         session.id === own ? (
           <State tone="good">{t('thisOne')}</State>
         ) : (
-          <Button
-            size="small"
-            aria-label={t('endOf', { name: session.name, time: session.createTime ?? '' })}
-            onClick={() => choose(session)}
+          <ConfirmButton
+            button={{ size: 'small', 'aria-label': t('endOf', { name: session.name, time: session.createTime ?? '' }) }}
+            title={t('endTitle', { name: session.name })}
+            verb={t('end')}
+            isDangerous
+            run={() => end.mutateAsync({ input: { id: session.id } })}
+            done={t('ended')}
           >
-            {t('end')}
-          </Button>
+            <p>{t('endWords')}</p>
+          </ConfirmButton>
         ),
     },
   ]

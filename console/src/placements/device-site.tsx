@@ -8,14 +8,14 @@ import {
   suggestPlacements,
 } from '../../../src/devices/placement/contract.ts'
 import { getSite } from '../../../src/sites/contract.ts'
-import { useRead } from '../api/api.ts'
-import { useMay } from '../api/session.tsx'
+import { useMay, useRead } from '../api/api.ts'
 import { readPoint } from '../map/point.ts'
 import { PointMap } from '../map/point-map.tsx'
 import { pointOf } from '../map/site-points.ts'
 import { paths } from '../paths.ts'
 import { Button } from '../ui/page/button.tsx'
 import { Loading } from '../ui/page/loading.tsx'
+import { Card } from '../ui/page/page.tsx'
 import { part } from '../ui/page/part.tsx'
 import { RefusalResult } from '../ui/page/refusal.tsx'
 import { Actor } from '../ui/text/actor.tsx'
@@ -41,8 +41,7 @@ export function DeviceSite({ device }: { device: DeviceRecord }) {
   const { data, error, refetch } = useRead(getPlacement, { appId, deviceNo })
   const isNowhere = error?.code === placementNotFound
   return (
-    <section className="card">
-      <h2>{t('site')}</h2>
+    <Card title={t('site')}>
       {isNowhere && (
         <Nowhere appId={appId} deviceNo={deviceNo} place={(siteId) => setAsked({ act: 'place', now: { siteId } })} />
       )}
@@ -55,7 +54,7 @@ export function DeviceSite({ device }: { device: DeviceRecord }) {
 
       {asked?.act === 'place' && <PlaceDialog appId={appId} deviceNo={deviceNo} now={asked.now} onClose={close} />}
       {asked?.act === 'remove' && <RemoveDialog placement={asked.placement} onClose={close} />}
-    </section>
+    </Card>
   )
 }
 

@@ -7,8 +7,7 @@ import {
   savePlacement,
 } from '../../../src/devices/placement/contract.ts'
 import type { SiteRecord } from '../../../src/sites/contract.ts'
-import { useRead } from '../api/api.ts'
-import { useMay } from '../api/session.tsx'
+import { useMay, useRead } from '../api/api.ts'
 import { paths } from '../paths.ts'
 import { Button } from '../ui/page/button.tsx'
 import { Nothing } from '../ui/page/nothing.tsx'

@@ -1,7 +1,7 @@
 import { Form, Select } from 'antd'
 import { useId } from 'react'
 import { lengths } from '../../../src/vocabulary/values.ts'
-import { LimitedInput } from '../ui/form/limited.tsx'
+import { TextItem } from '../ui/form/text-item.tsx'
 import { type LaneType, laneTypes, useTexts } from './texts.ts'
 
 export interface LaneDraft {
@@ -31,14 +31,13 @@ export function LaneFields({ draft, onChange, hasName = true }: LaneFieldsProps)
         />
       </Form.Item>
       {hasName && (
-        <Form.Item label={t('laneName')} extra={t('laneNote')} htmlFor={`${id}-name`}>
-          <LimitedInput
-            id={`${id}-name`}
-            most={lengths.name}
-            value={draft.laneName}
-            onChange={({ target }) => onChange({ ...draft, laneName: target.value })}
-          />
-        </Form.Item>
+        <TextItem
+          label={t('laneName')}
+          extra={t('laneNote')}
+          most={lengths.name}
+          value={draft.laneName}
+          onChange={(laneName) => onChange({ ...draft, laneName })}
+        />
       )}
     </>
   )

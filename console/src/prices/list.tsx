@@ -6,7 +6,7 @@ import {
   priceChangeStatus,
   undoPriceChange,
 } from '../../../src/sites/price-changes/contract.ts'
-import { useMay } from '../api/session.tsx'
+import { useMay } from '../api/api.ts'
 import { paths } from '../paths.ts'
 import { SiteFilter } from '../placements/parts.tsx'
 import { RuleFilter } from '../pricing/rule-picker.tsx'
@@ -14,7 +14,6 @@ import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
 import { ChoiceFilter, RangeFilter, useFilters } from '../ui/filter/filters.tsx'
 import { Button } from '../ui/page/button.tsx'
 import { LinkButton } from '../ui/page/link-button.tsx'
-import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { part } from '../ui/page/part.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
@@ -53,7 +52,7 @@ export function Page() {
           <ChoiceFilter
             label={t('status')}
             {...of('status')}
-            choices={([1, 2, 3] as const).map((value) => ({ value: String(value), label: t(`status_${value}`) }))}
+            choices={{ 1: t('status_1'), 2: t('status_2'), 3: t('status_3') }}
           />
           {appId !== '' && (
             <>
@@ -74,7 +73,7 @@ export function Page() {
           rowKey={(change) => `${change.appId} ${change.id}`}
           refetchInterval={30_000}
           filters={filters}
-          empty={<Nothing words={t('none')} />}
+          empty={t('none')}
         />
       </section>
       {asked && <PriceDialog asked={asked} onClose={() => setAsked(undefined)} />}

@@ -7,8 +7,8 @@ import { useRead, useWrite } from '../api/api.ts'
 import { paths } from '../paths.ts'
 import { OldAndNew } from '../pricing/old-and-new.tsx'
 import { type EnteredTerms, enteredTerms, TermsFields, termsToSend, useTermNames } from '../pricing/terms-fields.tsx'
-import { LimitedInput } from '../ui/form/limited.tsx'
 import { RecordForm } from '../ui/form/record-form.tsx'
+import { TextItem } from '../ui/form/text-item.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { Unread } from '../ui/page/unread.tsx'
 import { FollowingSites } from './following-sites.tsx'
@@ -74,9 +74,13 @@ function TermsForm({ rule, tomorrow }: { rule: BillingRuleRecord; tomorrow: stri
             <Form.Item name="effectiveTime" label={t('effective')} rules={[{ required: true, message: t('required') }]}>
               <MomentField />
             </Form.Item>
-            <Form.Item name="reason" label={t('reason')} extra={t('reasonKept')} className="form-width">
-              <LimitedInput most={lengths.reason} autoComplete="off" />
-            </Form.Item>
+            <TextItem
+              name="reason"
+              label={t('reason')}
+              extra={t('reasonKept')}
+              most={lengths.reason}
+              itemClass="form-width"
+            />
             <FollowingSites appId={appId} billingRuleId={id} />
           </section>
           <section className="card">

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { schedulePriceChange } from '../../../src/sites/price-changes/contract.ts'
 import { limits } from '../../../src/vocabulary/limits.ts'
-import { useMay } from '../api/session.tsx'
+import { useMay } from '../api/api.ts'
 import { HinderedButton } from '../ui/form/hindered-button.tsx'
 import { part } from '../ui/page/part.tsx'
 import { grouped } from '../ui/text/number.ts'

@@ -9,7 +9,7 @@ import { RulePicker } from '../pricing/rule-picker.tsx'
 import { CountedDialog } from '../ui/dialog/counted-dialog.tsx'
 import { Dialog } from '../ui/dialog/dialog.tsx'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
-import { LimitedInput } from '../ui/form/limited.tsx'
+import { TextItem } from '../ui/form/text-item.tsx'
 import { Loading } from '../ui/page/loading.tsx'
 import { Note } from '../ui/page/note.tsx'
 import { grouped } from '../ui/text/number.ts'
@@ -149,15 +149,13 @@ function RulesDialog({ appId, subject, onClose, onDone, tomorrow }: OtherRulesPr
             changed()
           }}
         />
-        <Form.Item label={t('reason')} extra={t('reasonKept')} htmlFor="other-rules-reason">
-          <LimitedInput
-            id="other-rules-reason"
-            most={lengths.reason}
-            autoComplete="off"
-            value={reason}
-            onChange={({ target }) => setReason(target.value)}
-          />
-        </Form.Item>
+        <TextItem
+          label={t('reason')}
+          extra={t('reasonKept')}
+          most={lengths.reason}
+          value={reason}
+          onChange={setReason}
+        />
       </Form>
     </CountedDialog>
   )

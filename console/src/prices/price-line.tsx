@@ -8,8 +8,7 @@ import {
   pagePriceChanges,
   undoPriceChange,
 } from '../../../src/sites/price-changes/contract.ts'
-import { useRead } from '../api/api.ts'
-import { useMay } from '../api/session.tsx'
+import { useMay, useRead } from '../api/api.ts'
 import { paths } from '../paths.ts'
 import { areSame, type LineEntry, lineOf } from '../pricing/line.ts'
 import { Button } from '../ui/page/button.tsx'

@@ -5,7 +5,6 @@ import { defineTexts, useLanguage } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
 import { ChoiceFilter, RangeFilter, TextFilter, useFilters } from '../ui/filter/filters.tsx'
-import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { actorColumn } from '../ui/text/actor.tsx'
@@ -42,10 +41,9 @@ export function Page() {
           <ChoiceFilter
             label={t('reason')}
             {...of('code')}
-            choices={Object.values(refusals).map(({ code, [language]: words }) => ({
-              value: String(code),
-              label: `${code} ${words}`,
-            }))}
+            choices={Object.fromEntries(
+              Object.values(refusals).map(({ code, [language]: words }) => [code, `${code} ${words}`]),
+            )}
             width={200}
           />
           <TextFilter label={t('requestId')} {...of('requestId')} />
@@ -60,7 +58,7 @@ export function Page() {
           columns={useColumns(values.appId)}
           rowKey={keyOf}
           filters={filters}
-          empty={<Nothing words={t('none')} />}
+          empty={t('none')}
         />
       </section>
     </PageFrame>

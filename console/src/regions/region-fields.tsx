@@ -1,6 +1,6 @@
 import { Form, type FormInstance } from 'antd'
 import { lengths } from '../../../src/vocabulary/values.ts'
-import { LimitedInput } from '../ui/form/limited.tsx'
+import { TextItem } from '../ui/form/text-item.tsx'
 import { Button } from '../ui/page/button.tsx'
 import { Note } from '../ui/page/note.tsx'
 import { byLevel, type Region, RegionCascader, regionPath, useRegions } from './cascader.tsx'
@@ -64,16 +64,15 @@ export function RegionFields({ form, isByHand, onByHand }: RegionFieldsProps) {
       {isTyped && (
         <Why isFailed={tree.isError} isShort={path.length === 2 && codes[2] === ''} isUnknown={isGiven && !isKnown} />
       )}
-      <div className="form-grid form-pairs" hidden={!isTyped}>
+      <div className="side-by-side" style={{ '--least': '320px' }} hidden={!isTyped}>
         {regionFields.map((field) => (
-          <Form.Item
+          <TextItem
             key={field}
             name={field}
             label={t(field)}
-            rules={isTyped ? [{ required: true, whitespace: true, message: t('required') }] : []}
-          >
-            <LimitedInput most={field.endsWith('Code') ? lengths.divisionCode : lengths.name} autoComplete="off" />
-          </Form.Item>
+            most={field.endsWith('Code') ? lengths.divisionCode : lengths.name}
+            isNeeded={isTyped}
+          />
         ))}
       </div>
       {!tree.isError && (

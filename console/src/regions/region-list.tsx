@@ -2,15 +2,12 @@ import { Checkbox, Form, Input, Tag } from 'antd'
 import { useState } from 'react'
 import { deleteRegion, pageRegions, type SavedRegionRecord, saveRegion } from '../../../src/regions/contract.ts'
 import { lengths } from '../../../src/vocabulary/values.ts'
-import { useWrite } from '../api/api.ts'
-import { useMay } from '../api/session.tsx'
+import { useMay, useWrite } from '../api/api.ts'
 import { defineTexts } from '../language/index.ts'
-import { Confirm } from '../ui/dialog/confirm.tsx'
 import { TextFilter, useFilters } from '../ui/filter/filters.tsx'
 import { FormDrawer } from '../ui/form/form-drawer.tsx'
 import { RecordForm } from '../ui/form/record-form.tsx'
 import { Button } from '../ui/page/button.tsx'
-import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { RowButtons } from '../ui/table/row-buttons.tsx'
@@ -54,9 +51,7 @@ export function Page() {
   const filters = useFilters(filterNames)
   const { values, of } = filters
   const [edited, setEdited] = useState<SavedRegionRecord | 'new'>()
-  const [deleted, setDeleted] = useState<SavedRegionRecord>()
-  const remove = useWrite(deleteRegion)
-  const columns = useColumns(setEdited, setDeleted)
+  const columns = useColumns(setEdited)
   return (
     <PageFrame operation={pageRegions}>
       <section className="card">
@@ -82,7 +77,7 @@ export function Page() {
           columns={columns}
           rowKey={({ code }) => code}
           filters={filters}
-          empty={<Nothing words={t('empty')} />}
+          empty={t('empty')}
         />
       </section>
       <FormDrawer
@@ -94,27 +89,14 @@ export function Page() {
           <RegionForm region={edited === 'new' ? undefined : edited} close={() => setEdited(undefined)} />
         )}
       </FormDrawer>
-      <Confirm
-        isOpen={deleted !== undefined}
-        title={t('deleteTitle', { name: deleted?.name ?? '' })}
-        verb={t('delete')}
-        isDangerous
-        run={() => remove.mutateAsync({ input: { code: deleted?.code ?? '' } })}
-        done={t('deleted')}
-        onClose={() => setDeleted(undefined)}
-      >
-        <p>{t('deleteWords')}</p>
-      </Confirm>
     </PageFrame>
   )
 }
 
-function useColumns(
-  edit: (region: SavedRegionRecord) => void,
-  remove: (region: SavedRegionRecord) => void,
-): Column<SavedRegionRecord>[] {
+function useColumns(edit: (region: SavedRegionRecord) => void): Column<SavedRegionRecord>[] {
   const t = useTexts()
   const may = useMay()
+  const remove = useWrite(deleteRegion)
   const columns: Column<SavedRegionRecord>[] = [
     { key: 'code', title: t('code'), className: 'mono', isFixed: true },
     { key: 'name', title: t('name'), isFixed: true, most: 200 },
@@ -130,7 +112,17 @@ function useColumns(
       key: 'actions',
       title: t('actions'),
       isFixed: true,
-      render: (_, region) => <RowButtons name={region.code} edit={() => edit(region)} remove={() => remove(region)} />,
+      render: (_, region) => (
+        <RowButtons
+          name={region.code}
+          edit={() => edit(region)}
+          title={t('deleteTitle', { name: region.name })}
+          run={() => remove.mutateAsync({ input: { code: region.code } })}
+          done={t('deleted')}
+        >
+          <p>{t('deleteWords')}</p>
+        </RowButtons>
+      ),
     },
   ]
 }

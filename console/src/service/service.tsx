@@ -8,7 +8,7 @@ import { getServiceDetail, type SettingInForce, type TableSize } from '../../../
 import { useRead } from '../api/api.ts'
 import { Button } from '../ui/page/button.tsx'
 import { Note } from '../ui/page/note.tsx'
-import { Page as PageFrame } from '../ui/page/page.tsx'
+import { Card, Page as PageFrame } from '../ui/page/page.tsx'
 import { Rows } from '../ui/table/rows.tsx'
 import { inBytes } from '../ui/text/bytes.ts'
 import { Facts } from '../ui/text/facts.tsx'
@@ -39,32 +39,27 @@ function Service() {
   return (
     <>
       <div className="service-head">
-        <section className="card">
-          <h2>{t('about')}</h2>
+        <Card title={t('about')}>
           <About detail={data} />
-        </section>
-        <section className="card">
-          <h2>{t('findings')}</h2>
+        </Card>
+        <Card title={t('findings')}>
           <Findings findings={findings} />
-        </section>
+        </Card>
       </div>
       <div className="service-tables">
-        <section className="card">
-          <h2>{t('tables')}</h2>
+        <Card title={t('tables')}>
           <p className="faint">{t('tablesWords')}</p>
           <Tables tables={tables} />
-        </section>
-        <section className="card">
-          <h2>{t('forecast')}</h2>
+        </Card>
+        <Card title={t('forecast')}>
           {forecast === null ? <Nothing words={t('forecastUnknown')} /> : <Year forecast={forecast} />}
-        </section>
+        </Card>
       </div>
       {settings !== null && (
-        <section className="card">
-          <h2>{t('settings')}</h2>
+        <Card title={t('settings')}>
           <p className="faint">{t('settingsWords')}</p>
           <Settings settings={settings} />
-        </section>
+        </Card>
       )}
     </>
   )

@@ -7,11 +7,10 @@ import { getSignOn } from '../../../src/people/sign-on/contract.ts'
 import { lengths } from '../../../src/vocabulary/values.ts'
 import { CodeField } from '../account/code-field.tsx'
 import { asksForCode, ProofFault } from '../account/proof-fault.tsx'
-import { call, useRead } from '../api/api.ts'
+import { afterSessionChange, call, useRead } from '../api/api.ts'
 import { useAttempt } from '../api/attempt.ts'
-import { afterSessionChange } from '../api/session.tsx'
 import { paths } from '../paths.ts'
-import { LimitedInput } from '../ui/form/limited.tsx'
+import { TextItem } from '../ui/form/text-item.tsx'
 import { Button } from '../ui/page/button.tsx'
 import { Loading } from '../ui/page/loading.tsx'
 import { Note } from '../ui/page/note.tsx'
@@ -70,9 +69,13 @@ export function Page() {
       <p className="faint">{t('setUpWords', passwordLengths)}</p>
       <ProofFault error={error} fieldNames={{ name: t('name'), password: t('newPassword') }} />
       <Form<Entered> layout="vertical" requiredMark={false} onFinish={(entered) => void setUp(entered)}>
-        <Form.Item name="name" label={t('newName')} extra={t('newNameWords')}>
-          <LimitedInput autoComplete="username" most={lengths.name} />
-        </Form.Item>
+        <TextItem
+          name="name"
+          label={t('newName')}
+          extra={t('newNameWords')}
+          most={lengths.name}
+          autoComplete="username"
+        />
         <Form.Item
           name="password"
           label={t('newPassword')}

@@ -3,7 +3,7 @@ import { Link } from 'react-router'
 import { pageSites, type SiteRecord, saveSite, updateSite } from '../../../src/sites/contract.ts'
 import { schedulePriceChange } from '../../../src/sites/price-changes/contract.ts'
 import { AllThatMatch } from '../acts/all-that-match.tsx'
-import { useMay } from '../api/session.tsx'
+import { useMay } from '../api/api.ts'
 import { paths } from '../paths.ts'
 import { SiteDevices } from '../placements/parts.tsx'
 import { OtherRulesButton } from '../prices/other-rules-button.tsx'
@@ -116,10 +116,7 @@ function Sites() {
         <ChoiceFilter
           label={t('devices')}
           {...of('hasDevices')}
-          choices={[
-            { value: 'true', label: t('withDevices') },
-            { value: 'false', label: t('withoutDevices') },
-          ]}
+          choices={{ true: t('withDevices'), false: t('withoutDevices') }}
         />
         {values.bbox !== '' && <AreaFilter bbox={values.bbox} onClear={() => set({ bbox: '' })} />}
       </FilterBar>

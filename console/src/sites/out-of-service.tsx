@@ -1,10 +1,9 @@
-import { Form } from 'antd'
 import { useState } from 'react'
 import { type SiteRecord, siteLengths, updateSite } from '../../../src/sites/contract.ts'
 import { useWrite } from '../api/api.ts'
 import { Confirm } from '../ui/dialog/confirm.tsx'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
-import { LimitedInput } from '../ui/form/limited.tsx'
+import { TextItem } from '../ui/form/text-item.tsx'
 import { isOutOfService, usualDaysOf } from './show.tsx'
 import { useTexts } from './texts.ts'
 
@@ -47,21 +46,15 @@ export function OutOfService({ site, isOpen, onClose }: OutOfServiceProps) {
       }}
     >
       <p>{t(isOut ? 'backWords' : 'outWords', { days: businessWeekDay })}</p>
-      <Form.Item
+      <TextItem
         label={t('businessWeekDay')}
-        htmlFor="out-of-service"
-        required
-        {...(!isOut && { extra: t('outForm', { begin: t('outOfService') }) })}
-        className="flush-below"
-      >
-        <LimitedInput
-          id="out-of-service"
-          autoComplete="off"
-          most={siteLengths.businessWeekDay}
-          value={words}
-          onChange={(event) => setWords(event.target.value)}
-        />
-      </Form.Item>
+        extra={isOut ? undefined : t('outForm', { begin: t('outOfService') })}
+        most={siteLengths.businessWeekDay}
+        isNeeded
+        value={words}
+        onChange={setWords}
+        itemClass="flush-below"
+      />
     </Confirm>
   )
 }

@@ -2,11 +2,11 @@ import { Form, type FormInstance } from 'antd'
 import type { ReactNode } from 'react'
 import { siteLengths } from '../../../src/sites/contract.ts'
 import { lengths } from '../../../src/vocabulary/values.ts'
-import { useCommon } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { ruleFields } from '../pricing/rule-fields.ts'
 import { RulePicker } from '../pricing/rule-picker.tsx'
-import { LimitedInput } from '../ui/form/limited.tsx'
+import { TextItem } from '../ui/form/text-item.tsx'
+import { Card } from '../ui/page/page.tsx'
 import type { SiteValues } from './form-values.ts'
 import { closesNextDay } from './show.tsx'
 import { useTexts } from './texts.ts'
@@ -14,43 +14,34 @@ import { ClosingTime, TimeOfDay } from './times.tsx'
 
 // The fields of a site's form, in groups.
 
-/** The form rule of a required text, which must not be only white space. */
-function useNeeded() {
-  const t = useCommon()
-  return [{ required: true, whitespace: true, message: t('required') }]
-}
-
 export function GeneralFields() {
   const t = useTexts()
-  const needed = useNeeded()
   return (
-    <Group title={t('site')}>
-      <div className="form-grid form-pairs">
-        <Form.Item name="siteName" label={t('siteName')} rules={needed}>
-          <LimitedInput most={lengths.name} autoComplete="off" />
-        </Form.Item>
-        <Form.Item name="contacts" label={t('contacts')} rules={needed}>
-          <LimitedInput most={lengths.name} autoComplete="off" />
-        </Form.Item>
-        <Form.Item name="contactsPhone" label={t('contactsPhone')} rules={needed}>
-          <LimitedInput most={lengths.phone} type="tel" autoComplete="off" />
-        </Form.Item>
-        <Form.Item name="customerServicePhone" label={t('customerServicePhone')} rules={needed}>
-          <LimitedInput most={lengths.phone} type="tel" autoComplete="off" />
-        </Form.Item>
+    <Card title={t('site')}>
+      <div className="side-by-side" style={{ '--least': '320px' }}>
+        <TextItem name="siteName" label={t('siteName')} most={lengths.name} isNeeded />
+        <TextItem name="contacts" label={t('contacts')} most={lengths.name} isNeeded />
+        <TextItem name="contactsPhone" label={t('contactsPhone')} most={lengths.phone} type="tel" isNeeded />
+        <TextItem
+          name="customerServicePhone"
+          label={t('customerServicePhone')}
+          most={lengths.phone}
+          type="tel"
+          isNeeded
+        />
       </div>
-    </Group>
+    </Card>
   )
 }
 
 export function OpeningFields({ form }: { form: FormInstance<SiteValues> }) {
   const t = useTexts()
-  const needed = useNeeded()
+  const needed = [{ required: true, message: t('required') }]
   const opens = Form.useWatch('businessStartTime', form) ?? ''
   const closes = Form.useWatch('businessClosingTime', form) ?? ''
   return (
-    <Group title={t('openingHours')}>
-      <div className="form-grid">
+    <Card title={t('openingHours')}>
+      <div className="side-by-side">
         <Form.Item name="businessStartTime" label={t('businessStartTime')} rules={needed}>
           <TimeOfDay />
         </Form.Item>
@@ -66,31 +57,33 @@ export function OpeningFields({ form }: { form: FormInstance<SiteValues> }) {
         >
           <ClosingTime />
         </Form.Item>
-        <Form.Item name="businessWeekDay" label={t('businessWeekDay')} rules={needed} extra={t('weekDayNote')}>
-          <LimitedInput most={siteLengths.businessWeekDay} autoComplete="off" />
-        </Form.Item>
+        <TextItem
+          name="businessWeekDay"
+          label={t('businessWeekDay')}
+          extra={t('weekDayNote')}
+          most={siteLengths.businessWeekDay}
+          isNeeded
+        />
       </div>
-    </Group>
+    </Card>
   )
 }
 
 export function PlaceFields({ children }: { children: ReactNode }) {
   const t = useTexts()
   return (
-    <Group title={t('place')}>
+    <Card title={t('place')}>
       {children}
-      <Form.Item name="detailAddress" label={t('detailAddress')}>
-        <LimitedInput most={lengths.address} autoComplete="off" />
-      </Form.Item>
-    </Group>
+      <TextItem name="detailAddress" label={t('detailAddress')} most={lengths.address} />
+    </Card>
   )
 }
 
 export function RuleFields({ appId }: { appId: string }) {
   const t = useTexts()
   return (
-    <Group title={t('billingRules')}>
-      <div className="form-grid">
+    <Card title={t('billingRules')}>
+      <div className="side-by-side">
         {ruleFields.map(({ field, ruleType }) => (
           <Form.Item
             key={field}
@@ -107,29 +100,21 @@ export function RuleFields({ appId }: { appId: string }) {
           </Form.Item>
         ))}
       </div>
-    </Group>
+    </Card>
   )
 }
 
 export function MoreFields() {
   const t = useTexts()
   return (
-    <Group title={t('more')}>
-      <Form.Item name="sitePictureUrl" label={t('sitePictureUrl')} extra={t('pictureNote')}>
-        <LimitedInput most={siteLengths.sitePictureUrl} autoComplete="off" />
-      </Form.Item>
-      <Form.Item name="ipcIds" label={t('ipcIds')} extra={t('ipcNote')}>
-        <LimitedInput most={siteLengths.ipcIds} autoComplete="off" />
-      </Form.Item>
-    </Group>
-  )
-}
-
-function Group({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <section className="card">
-      <h2>{title}</h2>
-      {children}
-    </section>
+    <Card title={t('more')}>
+      <TextItem
+        name="sitePictureUrl"
+        label={t('sitePictureUrl')}
+        extra={t('pictureNote')}
+        most={siteLengths.sitePictureUrl}
+      />
+      <TextItem name="ipcIds" label={t('ipcIds')} extra={t('ipcNote')} most={siteLengths.ipcIds} />
+    </Card>
   )
 }

@@ -1,21 +1,19 @@
 import { DeleteOutlined, EditOutlined } from '@ant-design/icons'
-import { type ReactNode, useMemo, useState } from 'react'
+import { useMemo, useState } from 'react'
 import { Link, useNavigate, useParams } from 'react-router'
 import { type EventRecord, pageEvents } from '../../../src/events/contract.ts'
 import { deleteSite, getSite, type SiteRecord, saveSite, updateSite } from '../../../src/sites/contract.ts'
-import { useRead, useWrite } from '../api/api.ts'
-import { useMay } from '../api/session.tsx'
+import { useMay, useRead, useWrite } from '../api/api.ts'
 import { PointMap } from '../map/point-map.tsx'
 import { pointOf } from '../map/site-points.ts'
 import { paths } from '../paths.ts'
 import { Gates } from '../placements/gates.tsx'
 import { useSummary } from '../placements/parts.tsx'
 import { SitePrices } from '../prices/site-prices.tsx'
-import { Confirm } from '../ui/dialog/confirm.tsx'
+import { ConfirmButton } from '../ui/dialog/confirm.tsx'
 import { LinkButton } from '../ui/page/link-button.tsx'
 import { Loading } from '../ui/page/loading.tsx'
-import { Nothing } from '../ui/page/nothing.tsx'
-import { Page as PageFrame } from '../ui/page/page.tsx'
+import { Card, Page as PageFrame } from '../ui/page/page.tsx'
 import { RefusalResult } from '../ui/page/refusal.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { actorColumn } from '../ui/text/actor.tsx'
@@ -56,12 +54,12 @@ function Site({ site }: { site: SiteRecord }) {
       beside={isOutOfService(site) && <State tone="warn">{t('outOfService')}</State>}
       actions={<Actions site={site} />}
     >
-      <div className="site-cards">
+      <div className="side-by-side" style={{ '--least': '420px' }}>
         <General site={site} />
         <Place site={site} />
       </div>
       <Gates site={site} />
-      <div className="site-cards">
+      <div className="side-by-side" style={{ '--least': '420px' }}>
         <Rules site={site} />
         <More site={site} />
       </div>
@@ -81,8 +79,7 @@ function Actions({ site }: { site: SiteRecord }) {
   const may = useMay()
   const navigate = useNavigate()
   const remove = useWrite(deleteSite)
-  const [asked, ask] = useState<'delete' | 'takeOut'>()
-  const close = () => ask(undefined)
+  const [isTaking, setTaking] = useState(false)
   const { appId, id, siteName } = site
 
   async function run(): Promise<void> {
@@ -100,25 +97,21 @@ function Actions({ site }: { site: SiteRecord }) {
         </LinkButton>
       )}
       {may(updateSite) && (
-        <Button onClick={() => ask('takeOut')}>{t(isOutOfService(site) ? 'takeBackAsked' : 'takeOutAsked')}</Button>
+        <Button onClick={() => setTaking(true)}>{t(isOutOfService(site) ? 'takeBackAsked' : 'takeOutAsked')}</Button>
       )}
       {may(deleteSite) && (
-        <Button danger icon={<DeleteOutlined />} onClick={() => ask('delete')}>
-          {t('delete')}
-        </Button>
+        <ConfirmButton
+          button={{ danger: true, icon: <DeleteOutlined /> }}
+          title={t('deleteName', { name: siteName })}
+          verb={t('delete')}
+          isDangerous
+          typed={siteName}
+          run={run}
+        >
+          {t('deleteWords')} <DevicesThatStay site={site} />
+        </ConfirmButton>
       )}
-      <Confirm
-        isOpen={asked === 'delete'}
-        title={t('deleteName', { name: siteName })}
-        verb={t('delete')}
-        isDangerous
-        typed={siteName}
-        run={run}
-        onClose={close}
-      >
-        {t('deleteWords')} <DevicesThatStay site={site} />
-      </Confirm>
-      <OutOfService key={site.businessWeekDay} site={site} isOpen={asked === 'takeOut'} onClose={close} />
+      <OutOfService key={site.businessWeekDay} site={site} isOpen={isTaking} onClose={() => setTaking(false)} />
     </>
   )
 }
@@ -128,15 +121,6 @@ function DevicesThatStay({ site }: { site: SiteRecord }) {
   const t = useTexts()
   const summary = useSummary(site)
   return summary != null && summary.devices > 0 && <strong>{t('deleteCount', { count: summary.devices })}</strong>
-}
-
-function Card({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <section className="card">
-      <h2>{title}</h2>
-      {children}
-    </section>
-  )
 }
 
 function General({ site }: { site: SiteRecord }) {
@@ -266,7 +250,7 @@ function Events({ site }: { site: SiteRecord }) {
         orderedBy="time"
         columns={columns}
         rowKey={(event) => event.id}
-        empty={<Nothing words={t('noEvents')} />}
+        empty={t('noEvents')}
         footer={<Link to={paths.events({ appId, siteId: id })}>{t('otherEvents')}</Link>}
       />
     </Card>

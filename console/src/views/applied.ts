@@ -1,22 +1,7 @@
-import { useSyncExternalStore } from 'react'
+import { signal } from '../browser/signal.ts'
 
-// Applying a saved view changes the address and the choice of columns together. The page is then rendered anew.
-
-let applied = 0
-const listeners = new Set<() => void>()
-
-export function noteApplied(): void {
-  applied++
-  for (const listener of listeners) listener()
-}
-
-/** How many views have been applied; it is a part of the page's React key. */
-export function useAppliedViews(): number {
-  return useSyncExternalStore(
-    (tell) => {
-      listeners.add(tell)
-      return () => listeners.delete(tell)
-    },
-    () => applied,
-  )
-}
+/**
+ * How many views have been applied; it is a part of the page's React key. Applying a saved view changes the address and the
+ * choice of columns together. The page is then rendered anew.
+ */
+export const appliedViews = signal(0)

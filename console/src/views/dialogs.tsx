@@ -8,6 +8,7 @@ import { Confirm } from '../ui/dialog/confirm.tsx'
 import { Dialog, DialogButtons } from '../ui/dialog/dialog.tsx'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { LimitedInput } from '../ui/form/limited.tsx'
+import { TextItem } from '../ui/form/text-item.tsx'
 import { Button } from '../ui/page/button.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { useTexts } from './texts.ts'
@@ -42,20 +43,14 @@ export function SaveView({ views, view, onClose }: SaveViewProps) {
       <p>{t('what')}</p>
       <RefusalAlert error={error} fieldNames={{ name: t('name') }} />
       <Form name="save-view" layout="vertical" onFinish={() => void save().catch(() => {})}>
-        <Form.Item
+        <TextItem
           label={t('name')}
-          htmlFor="view-name"
           extra={views.some((known) => known.name === name.trim()) ? t('replaces') : undefined}
-        >
-          <LimitedInput
-            id="view-name"
-            autoFocus
-            autoComplete="off"
-            most={lengths.name}
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
-        </Form.Item>
+          most={lengths.name}
+          autoFocus
+          value={name}
+          onChange={setName}
+        />
       </Form>
     </Dialog>
   )

@@ -3,14 +3,13 @@ import type { MenuProps } from 'antd'
 import { useEffect, useRef, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { pageViews, type ViewedPage, type ViewRecord } from '../../../src/people/views/contract.ts'
-import { useRead } from '../api/api.ts'
-import { useSession } from '../api/session.tsx'
+import { useRead, useSession } from '../api/api.ts'
 import { store, stored } from '../browser/storage.ts'
 import { Dropdown } from '../ui/dialog/dropdown.tsx'
 import { Button } from '../ui/page/button.tsx'
 import { part } from '../ui/page/part.tsx'
 import { columnsKey } from '../ui/table/records.tsx'
-import { noteApplied } from './applied.ts'
+import { appliedViews } from './applied.ts'
 import { useTexts } from './texts.ts'
 
 const SaveView = part(async () => (await import('./dialogs.tsx')).SaveView)
@@ -58,7 +57,7 @@ function Menu({ page }: { page: ViewedPage }) {
     store(keyOf(page), columns)
     await navigate(`?${query ?? ''}`)
     isJustApplied = true
-    noteApplied()
+    appliedViews.set(appliedViews.get() + 1)
   }
 
   const items: MenuProps['items'] = [

@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react'
 import { useAttempt } from '../../api/attempt.ts'
 import { useCommon } from '../../language/index.ts'
 import { ReasonField } from '../form/reason-field.tsx'
+import { Button, type ButtonProps } from '../page/button.tsx'
 import { RefusalAlert } from '../page/refusal-alert.tsx'
 import { Dialog, DialogButtons } from './dialog.tsx'
 import { showSuccess } from './feedback.tsx'
@@ -117,5 +118,23 @@ export function Confirm({
         )}
       </Form>
     </Dialog>
+  )
+}
+
+export interface ConfirmButtonProps extends Omit<ConfirmProps, 'isOpen' | 'onClose'> {
+  /** The look of the button, and its words if they are not the verb. */
+  button?: ButtonProps
+}
+
+/** A button that asks before it does something. */
+export function ConfirmButton({ button, ...question }: ConfirmButtonProps) {
+  const [isAsking, setAsking] = useState(false)
+  return (
+    <>
+      <Button {...button} onClick={() => setAsking(true)}>
+        {button?.children ?? question.verb}
+      </Button>
+      <Confirm {...question} isOpen={isAsking} onClose={() => setAsking(false)} />
+    </>
   )
 }

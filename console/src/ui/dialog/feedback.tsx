@@ -1,6 +1,9 @@
 import { CheckCircleFilled, ExclamationCircleFilled } from '@ant-design/icons'
-import { type ReactNode, useEffect, useRef, useSyncExternalStore } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
+import { useSignal } from '../../browser/hooks.ts'
+import { signal } from '../../browser/signal.ts'
 import { Button } from '../page/button.tsx'
+import { toneOf } from '../page/note.tsx'
 import { Dialog, DialogButtons } from './dialog.tsx'
 
 // Messages and questions above a page.
@@ -26,21 +29,11 @@ interface Shown {
   question: Question | undefined
 }
 
-let shown: Shown = { notices: [], question: undefined }
-const listeners = new Set<() => void>()
-
-function show(change: Partial<Shown>): void {
-  shown = { ...shown, ...change }
-  for (const listener of listeners) listener()
-}
-
-function listen(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
-}
+const shown = signal<Shown>({ notices: [], question: undefined })
+const show = (change: Partial<Shown>) => shown.set({ ...shown.get(), ...change })
 
 let lastKey = 0
-const add = (notice: Omit<Notice, 'key'>) => show({ notices: [...shown.notices, { key: ++lastKey, ...notice }] })
+const add = (notice: Omit<Notice, 'key'>) => show({ notices: [...shown.get().notices, { key: ++lastKey, ...notice }] })
 
 /** Shows a message of success. */
 export const showSuccess = (words: string) => add({ type: 'success', words })
@@ -52,13 +45,13 @@ export const showWarning = (words: string) => add({ type: 'warning', words })
 export function showQuestion(question: Question): () => void {
   show({ question })
   return () => {
-    if (shown.question === question) show({ question: undefined })
+    if (shown.get().question === question) show({ question: undefined })
   }
 }
 
 /** The place of messages and questions; rendered once. */
 export function Feedback() {
-  const { notices, question } = useSyncExternalStore(listen, () => shown)
+  const { notices, question } = useSignal(shown)
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
     if (notices.length === 0) return
@@ -87,13 +80,13 @@ function OneNotice({ notice }: { notice: Notice }) {
   useEffect(() => {
     const end = () => {
       // Somebody may still be reading it.
-      if (!place.current?.matches(':hover')) show({ notices: shown.notices.filter((one) => one !== notice) })
+      if (!place.current?.matches(':hover')) show({ notices: shown.get().notices.filter((one) => one !== notice) })
     }
     const timer = setInterval(end, shownForMs[notice.type])
     return () => clearInterval(timer)
   }, [notice])
   return (
-    <div ref={place} role="alert" className={`notice-${type}`}>
+    <div ref={place} role="alert" style={toneOf(type)}>
       {icons[type]}
       <span>{words}</span>
     </div>

@@ -92,9 +92,14 @@ export function TextFilter({ label, value, onChange, width = 180, meaning = (tex
 }
 
 interface ChoiceFilterProps extends FilterProps {
-  choices: { value: string; label: string }[]
+  /** The values, with their words. */
+  choices: Record<string, string>
   width?: number
 }
+
+/** The options of a list, from the words of its values. */
+export const optionsOf = (words: Record<string, string>) =>
+  Object.entries(words).map(([value, label]) => ({ value, label }))
 
 export function ChoiceFilter({ label, value, onChange, choices, width = 140 }: ChoiceFilterProps) {
   const t = useCommon()
@@ -109,7 +114,7 @@ export function ChoiceFilter({ label, value, onChange, choices, width = 140 }: C
         popupMatchSelectWidth={false}
         value={value}
         onChange={onChange}
-        options={[{ value: '', label: t('all') }, ...choices]}
+        options={optionsOf({ '': t('all'), ...choices })}
       />
     </label>
   )

@@ -1,15 +1,7 @@
-import { useSyncExternalStore } from 'react'
+import { useMedia } from '../../browser/hooks.ts'
 
 // The same width as in the style sheet.
 const narrow = matchMedia('(max-width: 640px)')
 
 /** Whether the window is as narrow as a phone's. */
-export function useIsNarrow(): boolean {
-  return useSyncExternalStore(
-    (tell) => {
-      narrow.addEventListener('change', tell)
-      return () => narrow.removeEventListener('change', tell)
-    },
-    () => narrow.matches,
-  )
-}
+export const useIsNarrow = (): boolean => useMedia(narrow)

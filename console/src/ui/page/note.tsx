@@ -8,6 +8,13 @@ const icons = {
   error: <CloseCircleFilled />,
 }
 
+/** The colours of a notice, which the style sheet names. */
+export const toneOf = (type: keyof typeof icons) => ({
+  '--tone': `var(--ant-color-${type})`,
+  '--tone-border': `var(--ant-color-${type}-border)`,
+  '--tone-back': `var(--ant-color-${type}-bg)`,
+})
+
 interface NoteProps {
   type: keyof typeof icons
   role?: 'alert' | 'status'
@@ -20,7 +27,7 @@ interface NoteProps {
 /** A notice above what it is about. */
 export function Note({ type, role = 'alert', words, action, children }: NoteProps) {
   return (
-    <div role={role} className={`note note-${type}`}>
+    <div role={role} className="note" style={toneOf(type)}>
       {icons[type]}
       <div className="grows">
         <div className={children ? 'note-title' : ''}>{words}</div>

@@ -2,7 +2,7 @@ import { ReadOutlined } from '@ant-design/icons'
 import { type ReactNode, useEffect } from 'react'
 import { useMatches } from 'react-router'
 import type { Operation } from '../../../../src/vocabulary/operation.ts'
-import { useMay } from '../../api/session.tsx'
+import { useMay } from '../../api/api.ts'
 import { type Language, useCommon, useLanguage } from '../../language/index.ts'
 import { referenceOf } from '../../paths.ts'
 import { Result } from './result.tsx'
@@ -47,6 +47,23 @@ export function Page({ title: own, beside, actions, operation, needs = operation
       </div>
       {isOpen ? children : <Result status="warning" title={t('notPermitted')} />}
     </div>
+  )
+}
+
+interface CardProps {
+  title: string
+  className?: string
+  id?: string
+  children: ReactNode
+}
+
+/** A part of a page, with its heading. */
+export function Card({ title, className = '', id, children }: CardProps) {
+  return (
+    <section className={`card ${className}`} id={id}>
+      <h2>{title}</h2>
+      {children}
+    </section>
   )
 }
 

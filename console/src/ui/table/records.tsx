@@ -260,7 +260,7 @@ function NoRows({ place, filters, empty }: NoRowsProps) {
       </Nothing>
     )
   }
-  if (!filters?.isNarrowed) return empty ?? <Nothing words={t('nothingYet')} />
+  if (!filters?.isNarrowed) return typeof empty === 'object' ? empty : <Nothing words={empty ?? t('nothingYet')} />
   return (
     <Nothing words={t('nothingFits')}>
       <Button onClick={filters.clear}>{t('clearFilters')}</Button>

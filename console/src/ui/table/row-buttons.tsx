@@ -1,15 +1,15 @@
 import { useCommon } from '../../language/index.ts'
+import { ConfirmButton, type ConfirmButtonProps } from '../dialog/confirm.tsx'
 import { Button } from '../page/button.tsx'
 
-interface RowButtonsProps {
+interface RowButtonsProps extends Pick<ConfirmButtonProps, 'title' | 'children' | 'run' | 'done'> {
   /** What identifies the row, for who hears the buttons and sees no row. */
   name: string
   edit?: () => void
-  remove: () => void
 }
 
-/** The buttons that change and delete a row. */
-export function RowButtons({ name, edit, remove }: RowButtonsProps) {
+/** The buttons that change a row and, after a question, delete it. */
+export function RowButtons({ name, edit, ...question }: RowButtonsProps) {
   const t = useCommon()
   return (
     <span className="buttons">
@@ -18,9 +18,12 @@ export function RowButtons({ name, edit, remove }: RowButtonsProps) {
           {t('edit')}
         </Button>
       )}
-      <Button size="small" aria-label={`${t('delete')} ${name}`} onClick={remove}>
-        {t('delete')}
-      </Button>
+      <ConfirmButton
+        button={{ size: 'small', 'aria-label': `${t('delete')} ${name}` }}
+        verb={t('delete')}
+        isDangerous
+        {...question}
+      />
     </span>
   )
 }

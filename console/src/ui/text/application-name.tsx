@@ -1,7 +1,6 @@
 import { Link } from 'react-router'
 import { getApplication } from '../../../../src/applications/contract.ts'
-import { reading } from '../../api/api.ts'
-import { useSession } from '../../api/session.tsx'
+import { reading, useSession } from '../../api/api.ts'
 import { useCommon } from '../../language/index.ts'
 import { paths } from '../../paths.ts'
 import { useShared } from '../table/of-rows.ts'

@@ -1,9 +1,9 @@
 import { BulbOutlined, GlobalOutlined } from '@ant-design/icons'
-import type { Shade } from '../../browser/shade.ts'
+import { useSignal } from '../../browser/hooks.ts'
+import { chooseShade, type Shade, shade } from '../../browser/shade.ts'
 import { chooseLanguage, defineTexts, type Language, useLanguage } from '../../language/index.ts'
 import { Dropdown } from '../dialog/dropdown.tsx'
 import { Button } from '../page/button.tsx'
-import { useShade } from './theme.tsx'
 
 const useTexts = defineTexts({
   language: ['Language', '语言'],
@@ -40,13 +40,13 @@ export function LanguageSwitch() {
 
 export function ShadeSwitch() {
   const t = useTexts()
-  const { shade, choose } = useShade()
+  const chosen = useSignal(shade)
   return (
     <Dropdown
       menu={{
-        selectedKeys: [shade],
+        selectedKeys: [chosen],
         items: (['light', 'dark', 'system'] as const).map((key) => ({ key, label: t(key) })),
-        onClick: ({ key }) => choose(key as Shade),
+        onClick: ({ key }) => chooseShade(key as Shade),
       }}
     >
       <Button type="text" icon={<BulbOutlined />} aria-label={t('shade')} />
