@@ -23,7 +23,7 @@ const groups = [
   { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\/|console\/src\/react\.ts$/, priority: 4.5 },
   {
     name: 'frame',
-    test: /console\/src\/(frame\/(shell|signed-in)|ui\/(table\/rows|page\/(page|link-button|loading|logo)|text\/(status|application-name|actor)))\.tsx?$|antd\/es\/(config-provider\/hooks\/useCSSVarCls|_util\/motion)\.js$/,
+    test: /console\/src\/(frame\/(shell|signed-in)|ui\/(table\/rows|page\/(page|button|loading|logo)|text\/(status|application-name|actor)))\.tsx?$|antd\/es\/(config-provider\/hooks\/useCSSVarCls|_util\/motion)\.js$/,
     priority: 4,
   },
   // Notices, fields and empty lists have these. In the file of one, they would bring that file with the others.
@@ -37,7 +37,7 @@ const groups = [
   { name: 'form', test: /antd\/es\/form\/index\.js$/, priority: 2 },
   {
     name: 'lists',
-    test: /console\/src\/(ui\/(table\/records|filter\/(filters|application-picker))|views\/filter-bar)\.tsx$/,
+    test: /console\/src\/(ui\/(table\/records|filter\/filters)|views\/filter-bar)\.tsx$/,
     priority: 1,
   },
   // Small files that several pages have, by the pages that are opened most.
@@ -55,12 +55,12 @@ const groups = [
   },
   {
     name: 'health',
-    test: /console\/src\/(deliveries\/(filter|texts|missed|waiting)|service\/sentences|overview\/texts|words\/(counts|job-failure-words)|ui\/text\/(bytes|figure))\.tsx?$/,
+    test: /console\/src\/(deliveries\/(filter|texts|missed)|service\/sentences|overview\/texts|words\/(counts|job-failure-words)|ui\/text\/(bytes|figure))\.tsx?$/,
     priority: 0.5,
   },
   {
     name: 'sign-in',
-    test: /console\/src\/(account\/(passkeys|came-back|recovery|texts|code-field|proof-fault|sign-on)|sign-in\/(texts|frame|sign-on-button|return-to))\.tsx?$/,
+    test: /console\/src\/(account\/(passkeys|came-back|recovery|texts|code-field|proof-fault|sign-on)|sign-in\/(texts|frame|sign-on-button))\.tsx?$/,
     priority: 0.4,
   },
 ]

@@ -1,22 +1,32 @@
 import { Form, Input } from 'antd'
 import { useEffect, useState } from 'react'
 import { useLocation, useNavigate, useSearchParams } from 'react-router'
-import { changePassword, passwordLengths } from '../../../src/people/operators/contract.ts'
+import {
+  changePassword,
+  type OperatorKeyRecord,
+  type OperatorRecord,
+  pageOwnOperatorKeys,
+  passwordLengths,
+} from '../../../src/people/operators/contract.ts'
 import { pageSessions, type SessionRecord } from '../../../src/people/sessions/contract.ts'
-import { getSignOn } from '../../../src/people/sign-on/contract.ts'
+import { getSignOn, unlinkSignOn } from '../../../src/people/sign-on/contract.ts'
 import { useRead, useSession, useWrite } from '../api/api.ts'
 import { paths } from '../paths.ts'
 import { SessionsTable } from '../people/sessions-table.tsx'
 import { useTexts as usePeopleTexts } from '../people/texts.ts'
+import { ConfirmButton } from '../ui/dialog/confirm.tsx'
+import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { RecordForm } from '../ui/form/record-form.tsx'
+import { Button } from '../ui/page/button.tsx'
 import { Note } from '../ui/page/note.tsx'
 import { Card, Page as PageFrame } from '../ui/page/page.tsx'
+import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
+import { Rows } from '../ui/table/rows.tsx'
 import { Facts } from '../ui/text/facts.tsx'
+import { State } from '../ui/text/status.tsx'
 import { Access } from './access.tsx'
 import { Arrived } from './arrived.tsx'
-import { OwnKeys } from './own-keys.tsx'
-import { tellConfirmed } from './sign-on.ts'
-import { SignOnLink } from './sign-on-link.tsx'
+import { addressOfSignOn, tellConfirmed } from './sign-on.ts'
 import { useTexts } from './texts.ts'
 
 /** One's own account: second factors, single sign-on, password, sessions. */
@@ -135,5 +145,95 @@ function KeySession({ session: { userAgent, address, createTime, seenTime, expir
         [t('expireTime')]: <span className="number">{expireTime}</span>,
       }}
     />
+  )
+}
+
+/** The operator keys that one's account owns. Keys are handed over to accounts of every role, and only admins list all. */
+function OwnKeys() {
+  const t = useTexts()
+  const people = usePeopleTexts()
+  const { data } = useRead(pageOwnOperatorKeys, { pageSize: 100 })
+  if (data === undefined || data.total === 0) return null
+  return (
+    <Card title={t('ownKeys')}>
+      <p className="faint">{t('ownKeysWords')}</p>
+      <Rows<OperatorKeyRecord>
+        label={t('ownKeys')}
+        rowKey={({ id }) => id}
+        rows={data.list}
+        empty={null}
+        columns={[
+          { key: 'name', title: people('name'), most: 200 },
+          { key: 'role', title: people('role'), render: (_, { role }) => people(`role_${role}` as 'role_admin') },
+          {
+            key: 'status',
+            title: people('status'),
+            render: (_, { status }) => (
+              <State tone={status === 1 ? 'good' : 'idle'}>{people(status === 1 ? 'keyWorks' : 'keyRests')}</State>
+            ),
+          },
+          { key: 'expireTime', title: people('expireTime'), className: 'number' },
+          { key: 'lastUseTime', title: people('lastUse'), className: 'number', none: people('never') },
+        ]}
+      />
+    </Card>
+  )
+}
+
+interface SignOnLinkProps {
+  /** What single sign-on is called. */
+  name: string
+  isLinked: boolean
+  /** Whether the provider made the account. */
+  isManaged: boolean
+}
+
+/** The link of one's own account to the provider. */
+function SignOnLink({ name, isLinked: wasLinked, isManaged }: SignOnLinkProps) {
+  const t = useTexts()
+  const unlink = useWrite(unlinkSignOn)
+  const [unlinked, setUnlinked] = useState<OperatorRecord>()
+  const [isLeaving, setLeaving] = useState(false)
+  const [error, setError] = useState<Error>()
+  const isLinked = unlinked?.isLinked ?? wasLinked
+
+  async function link(): Promise<void> {
+    setLeaving(true)
+    setError(undefined)
+    try {
+      location.assign(await addressOfSignOn({ purpose: 'link', returnTo: paths.account() }))
+    } catch (refusal) {
+      setError(refusal as Error)
+      setLeaving(false)
+    }
+  }
+
+  const words = isManaged ? t('managed', { name }) : isLinked ? t('linked', { name }) : t('linkWords', { name })
+  return (
+    <Card title={t('signOn')}>
+      <RefusalAlert error={error} />
+      <p>{words}</p>
+      {!isManaged && (
+        <div className="buttons">
+          {isLinked ? (
+            <ConfirmButton
+              title={t('unlinkTitle', { name })}
+              verb={t('unlink')}
+              isDangerous
+              run={async () => {
+                setUnlinked(await unlink.mutateAsync({ input: {} }))
+                showSuccess(t('unlinked', { name }))
+              }}
+            >
+              <p>{t('unlinkWords', { name })}</p>
+            </ConfirmButton>
+          ) : (
+            <Button loading={isLeaving} onClick={() => void link()}>
+              {t('link', { name })}
+            </Button>
+          )}
+        </div>
+      )}
+    </Card>
   )
 }

@@ -14,7 +14,6 @@ import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { Note } from '../ui/page/note.tsx'
 import { Card } from '../ui/page/page.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
-import { Unread } from '../ui/page/unread.tsx'
 import { Rows } from '../ui/table/rows.tsx'
 import { State } from '../ui/text/status.tsx'
 import type { Begun } from './generator.tsx'
@@ -25,6 +24,7 @@ import { useTexts } from './texts.ts'
 import './account.css'
 import { Button } from '../ui/page/button.tsx'
 import { part } from '../ui/page/part.tsx'
+import { Unread } from '../ui/page/refusal.tsx'
 
 const Generator = part(async () => (await import('./generator.tsx')).Generator)
 const AddPasskey = part(async () => (await import('./add-passkey.tsx')).AddPasskey)

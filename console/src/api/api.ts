@@ -1,5 +1,5 @@
 import { hashKey, type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { createContext, useContext } from 'react'
+import { createContext, useContext, useState } from 'react'
 import type { Static, TObject, TSchema } from 'typebox'
 import { ForecourtError } from '../../../sdk/src/error.ts'
 import { type Answered, exchange } from '../../../sdk/src/exchange.ts'
@@ -212,4 +212,22 @@ export function useMay(): (operation: Operation) => boolean {
 export function afterSessionChange(queries: QueryClient): void {
   queries.clear()
   tellSessionChange()
+}
+
+/** Runs what may be refused, and holds whether it is under way and why it failed. */
+export function useAttempt() {
+  const [error, setError] = useState<Error>()
+  const [isRunning, setRunning] = useState(false)
+  async function attempt(run: () => Promise<unknown>): Promise<void> {
+    setRunning(true)
+    setError(undefined)
+    try {
+      await run()
+    } catch (refusal) {
+      setError(refusal as Error)
+    } finally {
+      setRunning(false)
+    }
+  }
+  return { attempt, error, setError, isRunning }
 }

@@ -12,22 +12,22 @@ import { eventTypes } from '../../../src/vocabulary/event-types.ts'
 import { useMay, useRead, useWrite } from '../api/api.ts'
 import { CallbackHealthCard } from '../deliveries/callback-health.tsx'
 import { DeliveryState } from '../deliveries/state.tsx'
+import { useCommon } from '../language/index.ts'
 import { ConfirmButton } from '../ui/dialog/confirm.tsx'
-import { FormDrawer } from '../ui/form/form-drawer.tsx'
+import { FormDrawer, RecordForm, useEdited } from '../ui/form/record-form.tsx'
 import { Button } from '../ui/page/button.tsx'
 import { Note } from '../ui/page/note.tsx'
 import { Nothing } from '../ui/page/nothing.tsx'
 import { Card } from '../ui/page/page.tsx'
+import { Unread } from '../ui/page/refusal.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
-import { Unread } from '../ui/page/unread.tsx'
 import { Facts } from '../ui/text/facts.tsx'
 import { inMilliseconds } from '../ui/text/number.ts'
 import { SecretOnce } from '../ui/text/secret.tsx'
 import { TextBlock } from '../ui/text/text-block.tsx'
 import { useTypeWords } from '../words/type-words.ts'
 import { useAttemptWords } from '../words/use-attempt-words.ts'
-import { ConfigEditor } from './config-form.tsx'
-import { withoutQuery } from './fields.tsx'
+import { ConfigFields, configBody, configValues, useFieldNames, withoutQuery } from './fields.tsx'
 import { useTexts } from './texts.ts'
 
 /** The third-party configuration, which also holds the address of the application's callback. */
@@ -199,4 +199,38 @@ function AnswerText({ text }: { text: string | null }) {
   const t = useTexts()
   if (text === null || text === '') return <span className="faint">{t('emptyResponse')}</span>
   return <TextBlock text={text} />
+}
+
+interface EditorProps {
+  appId: string
+  /** The application has no configuration yet. */
+  isNew: boolean
+  onSaved: (saved: ThirdPartyConfigRecord) => void
+  onClose: () => void
+}
+
+/** The form to create or change a third-party configuration. */
+function ConfigEditor({ appId, isNew: isMissing, onSaved, onClose }: EditorProps) {
+  const t = useCommon()
+  const fieldNames = useFieldNames()
+  // Kept from when the form was opened: the first save changes `isMissing`, which must not replace the form meanwhile.
+  const [isNew] = useState(isMissing)
+  const { edited, instead } = useEdited(getThirdPartyConfig, { appId }, { enabled: !isNew })
+  const save = useWrite(saveThirdPartyConfig)
+  if (!isNew && edited === undefined) return instead
+  return (
+    <RecordForm
+      edited={edited}
+      valuesOf={configValues}
+      send={({ values, headers }) =>
+        save.mutateAsync({ input: { appId, ...configBody(values, edited?.data) }, headers })
+      }
+      onSaved={onSaved}
+      verb={t('save')}
+      back={onClose}
+      fieldNames={fieldNames}
+    >
+      <ConfigFields />
+    </RecordForm>
+  )
 }

@@ -4,8 +4,7 @@ import type { Static } from 'typebox'
 import { createApplication } from '../../../src/applications/contract.ts'
 import { useWrite } from '../api/api.ts'
 import { paths } from '../paths.ts'
-import { FormDrawer } from '../ui/form/form-drawer.tsx'
-import { RecordForm } from '../ui/form/record-form.tsx'
+import { FormDrawer, RecordForm } from '../ui/form/record-form.tsx'
 import {
   ApplicationFields,
   type ApplicationValues,

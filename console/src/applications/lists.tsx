@@ -97,7 +97,7 @@ export function DevicesTab({ application: { appId } }: TabProps) {
       render: (_, { deviceNo }) => <Link to={paths.device(appId, deviceNo)}>{deviceNo}</Link>,
     },
     { key: 'deviceName', title: t('deviceName') },
-    { key: 'modelName', title: t('modelName'), render: (_, { modelName }) => modelName ?? t('unknown'), isExtra: true },
+    { key: 'modelName', title: t('modelName'), none: t('unknown'), isExtra: true },
     {
       key: 'onlineStatus',
       title: t('onlineStatus'),
@@ -179,12 +179,7 @@ export function MembersTab({ application: { appId } }: TabProps) {
     { key: 'name', title: t('person'), isFixed: true },
     { key: 'role', title: t('role'), render: (_, { role }) => t(`role_${role}` as 'role_admin') },
     { key: 'status', title: t('status'), render: (_, operator) => <PersonState operator={operator} /> },
-    {
-      key: 'signInTime',
-      title: t('signInTime'),
-      className: 'number',
-      render: (_, { signInTime }) => signInTime ?? t('never'),
-    },
+    { key: 'signInTime', title: t('signInTime'), className: 'number', none: t('never') },
   ]
   return (
     <List

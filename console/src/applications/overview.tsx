@@ -1,19 +1,30 @@
 import { type ReactNode, useState } from 'react'
 import { Link } from 'react-router'
-import { type ApplicationRecord, getApplication, updateApplication } from '../../../src/applications/contract.ts'
-import { useMay, useWrite } from '../api/api.ts'
+import type { TObject } from 'typebox'
+import {
+  type ApplicationRecord,
+  endPreviousApplicationSecret,
+  getApplication,
+  updateApplication,
+} from '../../../src/applications/contract.ts'
+import { pageDeliveries } from '../../../src/deliveries/contract.ts'
+import { pageDevices } from '../../../src/devices/contract.ts'
+import { pageSites } from '../../../src/sites/contract.ts'
+import type { Operation } from '../../../src/vocabulary/operation.ts'
+import { type Input, useMay, useRead, useReadTagged, useWrite } from '../api/api.ts'
 import { paths } from '../paths.ts'
-import { FormDrawer } from '../ui/form/form-drawer.tsx'
-import { RecordForm, useEdited } from '../ui/form/record-form.tsx'
+import { Confirm } from '../ui/dialog/confirm.tsx'
+import { showSuccess } from '../ui/dialog/feedback.tsx'
+import { FormDrawer, RecordForm, useEdited } from '../ui/form/record-form.tsx'
 import { Button } from '../ui/page/button.tsx'
 import { Facts } from '../ui/text/facts.tsx'
+import { Figure } from '../ui/text/figure.tsx'
 import { grouped } from '../ui/text/number.ts'
 import { Copyable } from '../ui/text/secret.tsx'
-import { OnlineState } from '../ui/text/status.tsx'
+import { OnlineState, State } from '../ui/text/status.tsx'
+import { useCounts } from '../words/counts.ts'
 import { ApplicationFields, applicationValues, useFieldNames } from './fields.tsx'
-import { Holdings } from './holdings.tsx'
 import { FrozenState } from './list.tsx'
-import { OldSecret } from './old-secret.tsx'
 import { durationWords, useTexts } from './texts.ts'
 
 export function OverviewTab({ application }: { application: ApplicationRecord }) {
@@ -79,5 +90,103 @@ function Editor({ appId, onClose }: { appId: string; onClose: () => void }) {
     >
       <ApplicationFields />
     </RecordForm>
+  )
+}
+
+/** The total that a page operation returns, which has a limit. */
+function useTotal<Body extends TObject, Query extends TObject>(operation: Operation<Body, Query>, input: object) {
+  const asked = { ...input, pageSize: 1 } as unknown as Input<Body, Query>
+  const page = useRead(operation, asked).data as { total: number; totalIsExact: boolean } | undefined
+  return page && (page.totalIsExact ? page.total : `${grouped(page.total)}+`)
+}
+
+/** The counts of an application's records, and of those that need attention. */
+function Holdings({ appId }: { appId: string }) {
+  const t = useCounts()
+  const { waitingEvents } = useRead(pageDeliveries, { appId, status: 1, pageSize: 1 }).data ?? {}
+  return (
+    <div className="grid-cards spaced">
+      <Figure name={t('sites')} value={useTotal(pageSites, { appId })} to={paths.sites({ appId })} />
+      <Figure name={t('devices')} value={useTotal(pageDevices, { appId })} to={paths.devices({ appId })} />
+      <Figure
+        name={t('offline')}
+        value={useTotal(pageDevices, { appId, onlineStatus: 2 })}
+        to={paths.devices({ appId, onlineStatus: 2 })}
+      />
+      <Figure
+        name={t('faulty')}
+        isBad
+        value={useTotal(pageDevices, { appId, status: 2 })}
+        to={paths.devices({ appId, status: 2 })}
+      />
+      <Figure
+        name={t('waiting')}
+        value={useTotal(pageDeliveries, { appId, status: 1 })}
+        to={paths.deliveries({ appId, status: 1 })}
+      >
+        {waitingEvents != null && waitingEvents > 0 && (
+          <State tone="busy">{t('eventsWaiting', { count: grouped(waitingEvents) })}</State>
+        )}
+      </Figure>
+      <Figure
+        name={t('dead')}
+        isBad
+        value={useTotal(pageDeliveries, { appId, status: 3 })}
+        to={paths.deliveries({ appId, status: 3 })}
+      />
+    </div>
+  )
+}
+
+/** Until when the secret before the last rotation works, with a button that ends it. */
+function OldSecret({ application, until }: { application: ApplicationRecord; until: string }) {
+  const t = useTexts()
+  const may = useMay()
+  const [isAsking, setAsking] = useState(false)
+  return (
+    <>
+      {t('oldSecretUntil', { until })}{' '}
+      {may(endPreviousApplicationSecret) && (
+        <Button size="small" onClick={() => setAsking(true)}>
+          {t('endOldSecret')}
+        </Button>
+      )}
+      {isAsking && <EndOldSecret application={application} onClose={() => setAsking(false)} />}
+    </>
+  )
+}
+
+/** Ends the secret that the dialog names: if the application was rotated meanwhile, the service refuses. */
+function EndOldSecret({ application, onClose }: { application: ApplicationRecord; onClose: () => void }) {
+  const t = useTexts()
+  const { appId, appName: name } = application
+  const { data: read } = useReadTagged(getApplication, { appId })
+  const end = useWrite(endPreviousApplicationSecret)
+  const shown = read?.data ?? application
+
+  async function run(): Promise<void> {
+    await end.mutateAsync({ input: { appId }, headers: read?.etag ? { 'if-match': read.etag } : {} })
+    showSuccess(t('oldSecretEnded', { name }))
+  }
+
+  return (
+    <Confirm
+      isOpen
+      title={t('endOldSecretTitle', { name })}
+      verb={t('endOldSecret')}
+      isDangerous
+      isComplete={read !== undefined}
+      run={run}
+      onClose={onClose}
+    >
+      {shown.overlapUntil === null ? (
+        <p>{t('oldSecretOver')}</p>
+      ) : (
+        <>
+          <p>{t('endOldSecretText')}</p>
+          <p>{t('endOldSecretKept', { until: shown.overlapUntil })}</p>
+        </>
+      )}
+    </Confirm>
   )
 }

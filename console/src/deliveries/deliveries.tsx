@@ -3,8 +3,7 @@ import { type DeliveryRecord, pageDeliveries, replayDeliveries, testType } from 
 import { eventTypes } from '../../../src/vocabulary/event-types.ts'
 import { AllThatMatchButton } from '../acts/all-that-match.tsx'
 import { useMay } from '../api/api.ts'
-import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
-import { ChoiceFilter, RangeFilter, useFilters } from '../ui/filter/filters.tsx'
+import { ApplicationFilter, ChoiceFilter, RangeFilter, useFilters } from '../ui/filter/filters.tsx'
 import { Button } from '../ui/page/button.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { part } from '../ui/page/part.tsx'
@@ -18,10 +17,10 @@ import { useTypeWords } from '../words/type-words.ts'
 import { useAttemptWords } from '../words/use-attempt-words.ts'
 import { DeliveryDrawer } from './drawer.tsx'
 import { eventsOnly, statusAsked, undelivered } from './filter.ts'
+import { Waiting } from './missed.tsx'
 import { type Chosen, ReplaySelection } from './selection.tsx'
 import { DeliveryState, useStateChoices } from './state.tsx'
 import { useTexts } from './texts.ts'
-import { Waiting } from './waiting.tsx'
 
 const ReplayRange = part(async () => (await import('./range.tsx')).ReplayRange)
 
@@ -184,12 +183,7 @@ function useColumns(appId: string, open: (delivery: DeliveryRecord) => void): Co
       ),
     },
     { key: 'createTime', title: t('createTime'), className: 'number', isExtra: true },
-    {
-      key: 'nextAttemptTime',
-      title: t('nextAttempt'),
-      className: 'number',
-      render: (_, { nextAttemptTime }) => nextAttemptTime ?? t('unknown'),
-    },
+    { key: 'nextAttemptTime', title: t('nextAttempt'), className: 'number', none: t('unknown') },
     {
       key: 'durationMs',
       title: t('duration'),
@@ -198,20 +192,8 @@ function useColumns(appId: string, open: (delivery: DeliveryRecord) => void): Co
       render: (_, { durationMs }) => (durationMs === null ? t('unknown') : inMilliseconds(durationMs)),
       isExtra: true,
     },
-    {
-      key: 'finishTime',
-      title: t('finished'),
-      className: 'number',
-      render: (_, { finishTime }) => finishTime ?? t('unknown'),
-      isExtra: true,
-    },
+    { key: 'finishTime', title: t('finished'), className: 'number', isExtra: true, none: t('unknown') },
     { key: 'id', title: t('id'), className: 'number', isExtra: true },
-    {
-      key: 'eventId',
-      title: t('eventId'),
-      className: 'number',
-      render: (_, { eventId }) => eventId ?? t('unknown'),
-      isExtra: true,
-    },
+    { key: 'eventId', title: t('eventId'), className: 'number', isExtra: true, none: t('unknown') },
   ]
 }

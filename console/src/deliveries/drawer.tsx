@@ -11,8 +11,7 @@ import { Rows } from '../ui/table/rows.tsx'
 import { ApplicationName } from '../ui/text/application-name.tsx'
 import { Facts } from '../ui/text/facts.tsx'
 import { inMilliseconds } from '../ui/text/number.ts'
-import { RecordJson } from '../ui/text/record-json.tsx'
-import { TextBlock } from '../ui/text/text-block.tsx'
+import { RecordJson, TextBlock } from '../ui/text/text-block.tsx'
 import { useTypeWords } from '../words/type-words.ts'
 import { useAttemptWords } from '../words/use-attempt-words.ts'
 import { ReplayRefusal } from './refusal.tsx'
@@ -157,13 +156,7 @@ function Attempts({ log }: { log: Attempt[] }) {
       rows={log.map((attempt, index) => ({ ...attempt, number: index + 1 }))}
       columns={[
         { key: 'time', title: t('time'), className: 'number' },
-        {
-          key: 'responseStatus',
-          title: t('responseStatus'),
-          align: 'end',
-          className: 'number',
-          render: (_, { responseStatus }) => responseStatus ?? t('noResponse'),
-        },
+        { key: 'responseStatus', title: t('responseStatus'), align: 'end', className: 'number', none: t('noResponse') },
         {
           key: 'durationMs',
           title: t('duration'),

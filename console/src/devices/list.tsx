@@ -9,10 +9,8 @@ import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { SiteFilter, SiteOfDevice } from '../placements/parts.tsx'
 import { RegionFilter } from '../regions/cascader.tsx'
-import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
-import { ChoiceFilter, RangeFilter, TextFilter, useFilters } from '../ui/filter/filters.tsx'
-import { Button } from '../ui/page/button.tsx'
-import { LinkButton } from '../ui/page/link-button.tsx'
+import { ApplicationFilter, ChoiceFilter, RangeFilter, TextFilter, useFilters } from '../ui/filter/filters.tsx'
+import { Button, LinkButton } from '../ui/page/button.tsx'
 import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { part } from '../ui/page/part.tsx'
@@ -213,7 +211,6 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
   const t = useTexts()
   const application = useApplicationColumn<DeviceRecord>(appId, t('orderAcross'))
   const devices = useDeviceTexts()
-  const orUnknown = (value: string | null) => value ?? <span className="faint">{t('unknown')}</span>
   return [
     {
       key: 'deviceName',
@@ -276,7 +273,7 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
       isExtra: 1600,
       title: devices('modelName'),
       most: 112,
-      render: (_, { modelName }) => orUnknown(modelName),
+      none: t('unknown'),
     },
     {
       key: 'address',
@@ -299,7 +296,7 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
       isExtra: true,
       render: (_, { tag }) => <OneLine text={tag ?? t('unknown')} most={200} />,
     },
-    { key: 'version', title: devices('version'), isExtra: true, render: (_, { version }) => orUnknown(version) },
+    { key: 'version', title: devices('version'), isExtra: true, none: t('unknown') },
     {
       key: 'statusRemark',
       title: devices('statusRemark'),

@@ -7,7 +7,7 @@ import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { Confirm } from '../ui/dialog/confirm.tsx'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
-import { ApplicationPicker } from '../ui/filter/application-picker.tsx'
+import { ApplicationPicker } from '../ui/filter/filters.tsx'
 import { Button } from '../ui/page/button.tsx'
 import { Card } from '../ui/page/page.tsx'
 

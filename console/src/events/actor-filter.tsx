@@ -3,7 +3,7 @@ import { getOperator, pageOperatorKeys, pageOperators } from '../../../src/peopl
 import { useMay, useRead } from '../api/api.ts'
 import { useLanguage } from '../language/index.ts'
 import { TextFilter } from '../ui/filter/filters.tsx'
-import { NothingFound, useTypedSearch } from '../ui/filter/typed-search.tsx'
+import { NothingFound, useTypedSearch } from '../ui/filter/search.tsx'
 import { Select } from '../ui/form/fields.tsx'
 import { actorsWithoutAccount } from '../ui/text/actor-words.ts'
 import { useTexts } from './texts.ts'

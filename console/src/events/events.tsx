@@ -7,8 +7,14 @@ import { plainCode } from '../browser/typed.ts'
 import { useLanguage } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { useChangeSearch } from '../ui/filter/address.ts'
-import { ApplicationFilter, NoApplication, useApplication } from '../ui/filter/application-picker.tsx'
-import { RangeFilter, TextFilter, useFilters } from '../ui/filter/filters.tsx'
+import {
+  ApplicationFilter,
+  NoApplication,
+  RangeFilter,
+  TextFilter,
+  useApplication,
+  useFilters,
+} from '../ui/filter/filters.tsx'
 import { Select } from '../ui/form/fields.tsx'
 import { Button } from '../ui/page/button.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'

@@ -1,8 +1,16 @@
 import { useLayoutEffect } from 'react'
 import { createBrowserRouter, Outlet, type RouteObject } from 'react-router'
+import { useCommon } from '../language/index.ts'
 import { type PageRoute, pages, signedOutPages } from '../routes.tsx'
-import { MissingPage, PageFault } from '../ui/page/fault.tsx'
+import { Button } from '../ui/page/button.tsx'
+import { Result } from '../ui/page/result.tsx'
 import { Shell } from './shell.tsx'
+
+/** Shown when a page throws. */
+const PageFault = () => <Fault />
+
+/** Shown when a page’s file cannot be loaded, for example after an upgrade of the console. */
+const MissingPage = () => <Fault isMissing />
 
 function routeOf({ path, load, entry }: PageRoute): RouteObject {
   // If the chunk of the first page cannot be loaded, React Router shows nothing instead of the ErrorBoundary.
@@ -34,3 +42,15 @@ const routes: RouteObject[] = [
 
 /** Begins to load the page that the address names. */
 export const createRouter = () => createBrowserRouter(routes)
+
+function Fault({ isMissing = false }: { isMissing?: boolean }) {
+  const t = useCommon()
+  return (
+    <Result
+      status="error"
+      title={t('broken')}
+      subTitle={isMissing && t('newVersion')}
+      extra={<Button onClick={() => location.reload()}>{t('reload')}</Button>}
+    />
+  )
+}

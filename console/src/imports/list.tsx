@@ -3,7 +3,7 @@ import { createImport, type ImportRecord, pageImports } from '../../../src/bulk/
 import { useMay } from '../api/api.ts'
 import { JobList, useJobFilters } from '../jobs/list.tsx'
 import { paths } from '../paths.ts'
-import { LinkButton } from '../ui/page/link-button.tsx'
+import { LinkButton } from '../ui/page/button.tsx'
 import { showBytes } from './parts.tsx'
 import { useTexts } from './texts.ts'
 

@@ -1,7 +1,7 @@
 import { DownloadOutlined } from '@ant-design/icons'
 import { Link } from 'react-router'
 import { getImportResult, type ImportOutcome, type ImportRecord } from '../../../src/bulk/contract.ts'
-import { useAttempt } from '../api/attempt.ts'
+import { useAttempt } from '../api/api.ts'
 import { firstRows, type ResultRow, refusedRows, resultAddress, resultCsv } from '../jobs/result.ts'
 import { Download, Results } from '../jobs/results.tsx'
 import { useLanguage } from '../language/index.ts'

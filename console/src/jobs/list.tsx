@@ -2,8 +2,7 @@ import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import { jobStatusValues } from '../../../src/bulk/jobs/contract.ts'
 import type { Operation } from '../../../src/vocabulary/operation.ts'
-import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
-import { ChoiceFilter, RangeFilter, useFilters } from '../ui/filter/filters.tsx'
+import { ApplicationFilter, ChoiceFilter, RangeFilter, useFilters } from '../ui/filter/filters.tsx'
 import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
@@ -113,12 +112,6 @@ function useColumns<One extends Job>(
     ...others,
     actorColumn<One>(t('actor')),
     { key: 'createTime', title: words.started, className: 'number', render: (_, { createTime }) => createTime },
-    {
-      key: 'finishTime',
-      title: t('finished'),
-      className: 'number',
-      isExtra: true,
-      render: (_, { finishTime }) => finishTime ?? t('unknown'),
-    },
+    { key: 'finishTime', title: t('finished'), className: 'number', isExtra: true, none: t('unknown') },
   ]
 }

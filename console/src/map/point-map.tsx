@@ -3,8 +3,8 @@ import { getSettings } from '../../../src/people/sessions/contract.ts'
 import { getRegionTree } from '../../../src/regions/contract.ts'
 import { useRead } from '../api/api.ts'
 import { Loading } from '../ui/page/loading.tsx'
-import type { MapProps } from './contract.ts'
 import './map.css'
+import type { MapProps } from './point.ts'
 import { useTexts } from './texts.ts'
 
 const Drawing = lazy(() => import('./map.tsx').catch(() => ({ default: NoDrawing })))

@@ -11,8 +11,7 @@ import { call, useMay, useWrite } from '../api/api.ts'
 import { Picture } from '../devices/picture.tsx'
 import { defineTexts } from '../language/index.ts'
 import { TextFilter, useFilters } from '../ui/filter/filters.tsx'
-import { FormDrawer } from '../ui/form/form-drawer.tsx'
-import { RecordForm, type Sending } from '../ui/form/record-form.tsx'
+import { FormDrawer, RecordForm, type Sending } from '../ui/form/record-form.tsx'
 import { Button } from '../ui/page/button.tsx'
 import { Note } from '../ui/page/note.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
@@ -110,7 +109,7 @@ function useColumns(edit: (model: DeviceModelRecord) => void): Column<DeviceMode
       most: 160,
       render: (_, model) => model.deviceTypeName ?? t('unknown'),
     },
-    { key: 'deviceType', title: t('type'), most: 120, render: (_, model) => model.deviceType ?? t('unknown') },
+    { key: 'deviceType', title: t('type'), most: 120, none: t('unknown') },
     { key: 'createTime', title: t('createTime'), className: 'number' },
   ]
   if (!may(saveDeviceModel)) return columns

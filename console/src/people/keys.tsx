@@ -16,8 +16,7 @@ import { lengths } from '../../../src/vocabulary/values.ts'
 import { useRead, useWrite } from '../api/api.ts'
 import { ConfirmButton } from '../ui/dialog/confirm.tsx'
 import { useFilters } from '../ui/filter/filters.tsx'
-import { FormDrawer } from '../ui/form/form-drawer.tsx'
-import { RecordForm } from '../ui/form/record-form.tsx'
+import { FormDrawer, RecordForm } from '../ui/form/record-form.tsx'
 import { TextItem } from '../ui/form/text-item.tsx'
 import { Button } from '../ui/page/button.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
@@ -25,9 +24,8 @@ import { leastForNames } from '../ui/table/rows.tsx'
 import { SecretOnce } from '../ui/text/secret.tsx'
 import { useServiceZone } from '../ui/text/service-zone.ts'
 import { State } from '../ui/text/status.tsx'
-import { useFrame } from './frame.tsx'
+import { RoleChoice, useFrame } from './form-parts.tsx'
 import { HandOver } from './hand-over.tsx'
-import { RoleChoice } from './role.tsx'
 import { useTexts } from './texts.ts'
 
 type Made = Static<typeof createOperatorKey.data>
@@ -110,12 +108,7 @@ function useColumns(handOver: (key: OperatorKeyRecord) => void): Column<Operator
     { key: 'createdBy', title: t('createdBy'), className: 'mono', isExtra: true },
     { key: 'createTime', title: t('createTime'), className: 'number', isExtra: 1440 },
     { key: 'expireTime', title: t('expireTime'), className: 'number' },
-    {
-      key: 'lastUseTime',
-      title: t('lastUse'),
-      className: 'number',
-      render: (_, { lastUseTime }) => lastUseTime ?? <span className="faint">{t('never')}</span>,
-    },
+    { key: 'lastUseTime', title: t('lastUse'), className: 'number', none: t('never') },
     {
       key: 'actions',
       title: t('actions'),

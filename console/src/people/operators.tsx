@@ -14,8 +14,7 @@ import { useWrite } from '../api/api.ts'
 import { paths } from '../paths.ts'
 import { Confirm } from '../ui/dialog/confirm.tsx'
 import { Dropdown } from '../ui/dialog/dropdown.tsx'
-import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
-import { ChoiceFilter, TextFilter, useFilters } from '../ui/filter/filters.tsx'
+import { ApplicationFilter, ChoiceFilter, TextFilter, useFilters } from '../ui/filter/filters.tsx'
 import { Button } from '../ui/page/button.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { leastForNames } from '../ui/table/rows.tsx'
@@ -23,9 +22,8 @@ import { ApplicationName } from '../ui/text/application-name.tsx'
 import { SecretOnce } from '../ui/text/secret.tsx'
 import { State } from '../ui/text/status.tsx'
 import { FilterBar } from '../views/filter-bar.tsx'
-import { CreateOperator } from './create-operator.tsx'
-import { EditOperator } from './edit-operator.tsx'
 import { Held, useLeaving } from './hand-over.tsx'
+import { CreateOperator, EditOperator } from './operator-forms.tsx'
 import { useTexts } from './texts.ts'
 
 type DeedOnAccount = 'edit' | 'reset' | 'delete' | 'resetFactor' | 'unlink'
@@ -127,12 +125,7 @@ function useColumns(start: (dialog: OpenDialog) => void): Column<OperatorRecord>
         hasSecondFactor ? <State tone="good">{t('hasFactor')}</State> : <span className="faint">{t('nothing')}</span>,
     },
     { key: 'applications', title: t('applications'), render: (_, operator) => <Memberships operator={operator} /> },
-    {
-      key: 'signInTime',
-      title: t('signInTime'),
-      className: 'number',
-      render: (_, { signInTime }) => signInTime ?? <span className="faint">{t('never')}</span>,
-    },
+    { key: 'signInTime', title: t('signInTime'), className: 'number', none: t('never') },
     {
       key: 'createTime',
       title: t('createTime'),

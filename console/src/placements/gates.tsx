@@ -12,7 +12,7 @@ import { paths } from '../paths.ts'
 import { Button } from '../ui/page/button.tsx'
 import { Nothing } from '../ui/page/nothing.tsx'
 import { part } from '../ui/page/part.tsx'
-import { Unread } from '../ui/page/unread.tsx'
+import { Unread } from '../ui/page/refusal.tsx'
 import { leastForNames, OneLine, Rows, type RowsColumn } from '../ui/table/rows.tsx'
 import { grouped } from '../ui/text/number.ts'
 import { HealthState, OnlineState, RunState } from '../ui/text/status.tsx'
@@ -120,12 +120,7 @@ function GateRows({ gates, ask }: { gates: PlacedDeviceRecord[]; ask: (asked: As
       ),
     },
     { key: 'runStatus', title: devices('runStatus'), render: (_, { runStatus }) => <RunState status={runStatus} /> },
-    {
-      key: 'lastReportTime',
-      title: t('lastReport'),
-      className: 'number',
-      render: (_, { lastReportTime }) => lastReportTime ?? <span className="faint">{t('never')}</span>,
-    },
+    { key: 'lastReportTime', title: t('lastReport'), className: 'number', none: t('never') },
   ]
   if (may(savePlacement) && may(removePlacement)) {
     columns.push({

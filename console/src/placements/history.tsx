@@ -68,7 +68,7 @@ function HistoryRows({ title, filter }: HistoryProps) {
           </span>
         ),
     },
-    { key: 'reason', title: t('reason'), most: 200, render: (_, { reason }) => reason ?? t('unknown') },
+    { key: 'reason', title: t('reason'), most: 200, none: t('unknown') },
   ]
   return (
     <Rows

@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { getBillingRule } from '../../../src/billing-rules/contract.ts'
 import {
   cancelPriceChange,
   type PriceChangeRecord,
@@ -6,16 +7,16 @@ import {
   priceChangeStatus,
   undoPriceChange,
 } from '../../../src/sites/price-changes/contract.ts'
-import { useMay } from '../api/api.ts'
+import { call, useMay, useRead } from '../api/api.ts'
 import { paths } from '../paths.ts'
 import { SiteFilter } from '../placements/parts.tsx'
+import { areSame, type Terms } from '../pricing/line.ts'
 import { RuleFilter } from '../pricing/rule-picker.tsx'
-import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
-import { ChoiceFilter, RangeFilter, useFilters } from '../ui/filter/filters.tsx'
-import { Button } from '../ui/page/button.tsx'
-import { LinkButton } from '../ui/page/link-button.tsx'
+import { ApplicationFilter, ChoiceFilter, RangeFilter, useFilters } from '../ui/filter/filters.tsx'
+import { Button, LinkButton } from '../ui/page/button.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { part } from '../ui/page/part.tsx'
+import { ofRows } from '../ui/table/of-rows.ts'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { leastForNames } from '../ui/table/rows.tsx'
 import { Actor } from '../ui/text/actor.tsx'
@@ -24,7 +25,6 @@ import { FilterBar } from '../views/filter-bar.tsx'
 import type { Asked } from './dialogs.tsx'
 import { ChangeInWords, ChangeState, Countdown } from './parts.tsx'
 import { useTexts } from './texts.ts'
-import { useAfter } from './undone.ts'
 
 const PriceDialog = part(async () => (await import('./dialogs.tsx')).PriceDialog)
 
@@ -108,13 +108,7 @@ function useColumns(appId: string, ask: Ask): Column<PriceChangeRecord>[] {
       render: (_, change) => <ChangeInWords change={change} />,
     },
     { key: 'status', title: t('status'), render: (_, change, among) => <StateAfter change={change} among={among} /> },
-    {
-      key: 'reason',
-      title: t('reason'),
-      most: 160,
-      least: leastForNames,
-      render: (_, { reason }) => reason ?? <span className="faint">{t('unknown')}</span>,
-    },
+    { key: 'reason', title: t('reason'), most: 160, least: leastForNames, none: t('unknown') },
     {
       key: 'createdBy',
       title: t('by'),
@@ -180,4 +174,46 @@ function ChangeActions({ change, among, ask }: RowProps & { ask: Ask }) {
     )
   }
   return null
+}
+
+const refreshEvery = 30_000
+
+/** The newest undo of each of these price changes of an application, by the id of the change. */
+async function undosOf(appId: string, ids: readonly string[]): Promise<Record<string, PriceChangeRecord>> {
+  if (ids.length === 0) return {}
+  const { data } = await call(pagePriceChanges, { appId, undoOf: ids.join(','), pageSize: 100 })
+  const oldestFirst = data.list.toSorted((one, other) => one.id - other.id)
+  return Object.fromEntries(oldestFirst.map((undo) => [String(undo.undoOf), undo]))
+}
+
+/** The undo of a price change that holds: an undo can be undone itself, which brings the change back. */
+const useUndo = ofRows<PriceChangeRecord, PriceChangeRecord>({
+  name: 'undo',
+  keyOf: ({ id }) => String(id),
+  load: async (appId, ids) => {
+    const undos = await undosOf(appId, ids)
+    const undone = await undosOf(
+      appId,
+      Object.values(undos).map(({ id }) => String(id)),
+    )
+    return Object.fromEntries(Object.entries(undos).filter(([, { id }]) => undone[String(id)] === undefined))
+  },
+  refetchInterval: refreshEvery,
+})
+
+/**
+ * What became of a price change that took effect: whether it was undone, and whether it can be. Of a rule, only the
+ * terms that it has now can be taken back. Both are false until they are known.
+ */
+export function useAfter(change: PriceChangeRecord, among: readonly PriceChangeRecord[]) {
+  const { appId, billingRuleId, status } = change
+  const isInForce = status === priceChangeStatus.inForce
+  const undo = useUndo(change, among)
+  const rule = useRead(
+    getBillingRule,
+    { appId, id: billingRuleId ?? 0 },
+    { enabled: isInForce && billingRuleId !== null, refetchInterval: refreshEvery },
+  )
+  const holds = billingRuleId === null || (rule.data !== undefined && areSame(rule.data, change as Terms))
+  return { isUndone: isInForce && undo != null, isLeft: isInForce && undo === null && holds }
 }

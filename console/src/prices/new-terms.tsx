@@ -10,7 +10,7 @@ import { type EnteredTerms, enteredTerms, TermsFields, termsToSend, useTermNames
 import { RecordForm } from '../ui/form/record-form.tsx'
 import { TextItem } from '../ui/form/text-item.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
-import { Unread } from '../ui/page/unread.tsx'
+import { Unread } from '../ui/page/refusal.tsx'
 import { FollowingSites } from './following-sites.tsx'
 import { MomentField, useServiceNow } from './moment-field.tsx'
 import { presetMoments } from './presets.ts'

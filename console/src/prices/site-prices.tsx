@@ -6,7 +6,7 @@ import { getSitePrices, type PriceInForce } from '../../../src/sites/prices/cont
 import { useRead } from '../api/api.ts'
 import { paths } from '../paths.ts'
 import { ruleFields } from '../pricing/rule-fields.ts'
-import { Unread } from '../ui/page/unread.tsx'
+import { Unread } from '../ui/page/refusal.tsx'
 import { useSiteFields } from '../words/fields.ts'
 import { PriceEntry } from './parts.tsx'
 import { useTexts } from './texts.ts'

@@ -2,7 +2,7 @@ import { useId } from 'react'
 import { getBillingRule, pageBillingRules } from '../../../src/billing-rules/contract.ts'
 import { useRead } from '../api/api.ts'
 import { defineTexts } from '../language/index.ts'
-import { NothingFound, useTypedSearch } from '../ui/filter/typed-search.tsx'
+import { NothingFound, useTypedSearch } from '../ui/filter/search.tsx'
 import { Select } from '../ui/form/fields.tsx'
 
 const useTexts = defineTexts({

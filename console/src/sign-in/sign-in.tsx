@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Form, Input } from 'antd'
 import { useDeferredValue, useEffect, useEffectEvent, useState } from 'react'
-import { Navigate, useNavigate, useSearchParams } from 'react-router'
+import { Navigate, useLocation, useNavigate, useSearchParams } from 'react-router'
 import { ForecourtError } from '../../../sdk/src/error.ts'
 import { getSecondFactors } from '../../../src/people/second-factor/contract.ts'
 import { createSession, getSession } from '../../../src/people/sessions/contract.ts'
@@ -12,14 +12,14 @@ import { knowsPasskeys, type Shown, showPasskey, waitForPasskey } from '../accou
 import { asksForCode, ProofFault } from '../account/proof-fault.tsx'
 import { fewCodes, isRecoveryCode } from '../account/recovery.ts'
 import { useTexts as useAccountTexts } from '../account/texts.ts'
-import { afterSessionChange, call, useRead } from '../api/api.ts'
-import { useAttempt } from '../api/attempt.ts'
+import { afterSessionChange, call, useAttempt, useRead } from '../api/api.ts'
+import { store, stored } from '../browser/storage.ts'
+import { paths } from '../paths.ts'
 import { showWarning } from '../ui/dialog/feedback.tsx'
 import { Button } from '../ui/page/button.tsx'
 import { Loading } from '../ui/page/loading.tsx'
 import { Segments } from '../ui/page/segments.tsx'
 import { Frame } from './frame.tsx'
-import { keepReturnTo, useReturnTo } from './return-to.ts'
 import { SignOnButton } from './sign-on-button.tsx'
 import { useTexts } from './texts.ts'
 
@@ -234,4 +234,20 @@ function ByKey(entry: WaysInProps) {
       </Form>
     </>
   )
+}
+
+const storageKey = 'forecourt.returnTo'
+
+/** The page that a person wanted before they were asked to sign in, also when a sign-on has come back with a refusal. */
+export function useReturnTo(): string {
+  const { state } = useLocation()
+  const [search] = useSearchParams()
+  const wanted = (state as { from?: string } | null)?.from
+  const kept = search.has('refusal') ? stored(storageKey, 'sessionStorage') : null
+  return wanted ?? kept ?? paths.overview()
+}
+
+/** Keeps the wanted page while the browser is at the provider. */
+export function keepReturnTo(path: string): void {
+  store(storageKey, path, 'sessionStorage')
 }

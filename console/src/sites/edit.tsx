@@ -5,7 +5,6 @@ import { getSite, type SiteRecord, saveSite, updateSite } from '../../../src/sit
 import { useRead, useWrite } from '../api/api.ts'
 import { paths } from '../paths.ts'
 import { ruleFields } from '../pricing/rule-fields.ts'
-import { ApplicationFilter, NoApplication, useApplication } from '../ui/filter/application-picker.tsx'
 import { type Edited, useEdited } from '../ui/form/record-form.tsx'
 import { Loading } from '../ui/page/loading.tsx'
 import { Note } from '../ui/page/note.tsx'
@@ -13,6 +12,7 @@ import { Page as PageFrame } from '../ui/page/page.tsx'
 import type { SiteValues } from './form-values.ts'
 import { SiteForm } from './site-form.tsx'
 import './sites.css'
+import { ApplicationFilter, NoApplication, useApplication } from '../ui/filter/filters.tsx'
 import { useTexts } from './texts.ts'
 
 /** The form to create or change a site. */

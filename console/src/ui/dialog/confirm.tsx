@@ -1,6 +1,6 @@
 import { Form, Input } from 'antd'
 import { type ReactNode, useState } from 'react'
-import { useAttempt } from '../../api/attempt.ts'
+import { useAttempt } from '../../api/api.ts'
 import { useCommon } from '../../language/index.ts'
 import { ReasonField } from '../form/reason-field.tsx'
 import { Button, type ButtonProps } from '../page/button.tsx'

@@ -5,11 +5,11 @@ import type { ForecourtError } from '../../../../sdk/src/error.ts'
 import type { Operation } from '../../../../src/vocabulary/operation.ts'
 import { type Input, newIdempotencyKey, useReadTagged } from '../../api/api.ts'
 import { useCommon } from '../../language/index.ts'
+import { Dialog } from '../dialog/dialog.tsx'
 import { showSuccess } from '../dialog/feedback.tsx'
-import { Button } from '../page/button.tsx'
-import { LinkButton } from '../page/link-button.tsx'
+import { Button, LinkButton } from '../page/button.tsx'
+import { Unread } from '../page/refusal.tsx'
 import { RefusalAlert } from '../page/refusal-alert.tsx'
-import { Unread } from '../page/unread.tsx'
 import { Conflict } from './conflict.tsx'
 import { useLeave, useUnsaved } from './leaving.tsx'
 import { attemptKeys, changedMembers, conflictsOf, fieldOf, fieldsOf, merged, pick } from './record-rules.ts'
@@ -220,4 +220,21 @@ function Back({ to }: { to: string | (() => void) }) {
   const leave = useLeave()
   if (typeof to === 'string') return <LinkButton to={to}>{t('cancel')}</LinkButton>
   return <Button onClick={() => leave(to)}>{t('cancel')}</Button>
+}
+
+interface FormDrawerProps {
+  isOpen: boolean
+  title: string
+  onClose: () => void
+  children: ReactNode
+}
+
+/** A form in a drawer. Closing the drawer asks first if unsaved input would be lost. */
+export function FormDrawer({ isOpen, title, onClose, children }: FormDrawerProps) {
+  const leave = useLeave()
+  return (
+    <Dialog isOpen={isOpen} title={title} onClose={() => leave(onClose)} side="right" width={720}>
+      {children}
+    </Dialog>
+  )
 }

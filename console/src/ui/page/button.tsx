@@ -1,5 +1,6 @@
 import { LoadingOutlined } from '@ant-design/icons'
 import type { ComponentProps, ReactNode } from 'react'
+import { useLinkClickHandler } from 'react-router'
 
 export interface ButtonProps extends Omit<ComponentProps<'button'>, 'type'> {
   type?: 'default' | 'primary' | 'text' | 'link'
@@ -68,4 +69,10 @@ function lookOf<Props extends Look>({
       </>
     ),
   }
+}
+
+/** A link that looks like a button: it can also be opened in another tab. */
+export function LinkButton({ to, ...props }: Omit<ButtonLinkProps, 'href' | 'onClick'> & { to: string }) {
+  const go = useLinkClickHandler<HTMLAnchorElement>(to)
+  return <ButtonLink {...props} href={to} onClick={go} />
 }

@@ -4,6 +4,7 @@ import type { ForecourtError } from '../../../../sdk/src/error.ts'
 import { isOutage, noteTold, retryFailed } from '../../api/outages.ts'
 import { useCommon } from '../../language/index.ts'
 import { Button } from './button.tsx'
+import { Loading } from './loading.tsx'
 import { Result } from './result.tsx'
 
 export interface RefusalProps {
@@ -55,4 +56,15 @@ export function RefusalResult({ error, retry }: RefusalProps) {
       extra={again && <Button onClick={again}>{t('retry')}</Button>}
     />
   )
+}
+
+interface UnreadProps {
+  error: ForecourtError | null
+  refetch?: () => unknown
+}
+
+/** In place of what is not read yet, or can’t be: takes what `useRead` returns. */
+export function Unread({ error, refetch }: UnreadProps) {
+  if (error === null) return <Loading />
+  return <RefusalResult error={error} {...(refetch && { retry: () => void refetch() })} />
 }

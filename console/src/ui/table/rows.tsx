@@ -12,6 +12,8 @@ export type RowsColumn<Item> = (ShownMember<Item> | RenderedCell<Item>) & {
   least?: number
   /** `fills` takes the width that the other columns leave. */
   className?: string
+  /** What a cell says that has nothing else to say. */
+  none?: string
   /** By what the rows are sorted with this column's heading; not by the rows of this page alone. */
   sortBy?: string
   /** Says the table's own order, where it is by this column. */
@@ -195,8 +197,9 @@ const classOf = ({ align, className }: RowsColumn<never>) =>
 /** A column of buttons needs no label in a card. */
 const labelOf = ({ key, title }: RowsColumn<never>) => (key === 'actions' ? '' : title)
 
-function cellOf<Item>({ most, ...column }: RowsColumn<Item>, item: Item, rows: readonly Item[]): ReactNode {
-  const content = column.render ? column.render(undefined, item, rows) : (item[column.key] as ReactNode)
+function cellOf<Item>({ most, none, ...column }: RowsColumn<Item>, item: Item, rows: readonly Item[]): ReactNode {
+  const shown = column.render ? column.render(undefined, item, rows) : (item[column.key] as ReactNode)
+  const content = shown ?? (none && <span className="faint">{none}</span>)
   if (most === undefined) return content
   return (
     <span className="narrow" style={{ maxWidth: widthOf(most) }}>

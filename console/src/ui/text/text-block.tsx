@@ -7,3 +7,8 @@ export function TextBlock({ text }: { text: string }) {
     </pre>
   )
 }
+
+/** A record as the API returns it, in JSON. */
+export function RecordJson({ record }: { record: unknown }) {
+  return <TextBlock text={JSON.stringify(record, null, 2)} />
+}
