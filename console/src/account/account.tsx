@@ -1,4 +1,3 @@
-import { Form, Input } from 'antd'
 import { useEffect, useState } from 'react'
 import { useLocation, useNavigate, useSearchParams } from 'react-router'
 import {
@@ -6,7 +5,6 @@ import {
   type OperatorKeyRecord,
   type OperatorRecord,
   pageOwnOperatorKeys,
-  passwordLengths,
 } from '../../../src/people/operators/contract.ts'
 import { pageSessions, type SessionRecord } from '../../../src/people/sessions/contract.ts'
 import { getSignOn, unlinkSignOn } from '../../../src/people/sign-on/contract.ts'
@@ -16,6 +14,7 @@ import { SessionsTable } from '../people/sessions-table.tsx'
 import { useTexts as usePeopleTexts } from '../people/texts.ts'
 import { ConfirmButton } from '../ui/dialog/confirm.tsx'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
+import { PasswordItem } from '../ui/form/password-item.tsx'
 import { RecordForm } from '../ui/form/record-form.tsx'
 import { Button } from '../ui/page/button.tsx'
 import { Note } from '../ui/page/note.tsx'
@@ -88,7 +87,6 @@ function PasswordCard() {
   const t = useTexts()
   const [changes, setChanges] = useState(0)
   const change = useWrite(changePassword)
-  const needed = { required: true, message: t('required') }
   return (
     <Card title={t('password')} className="form-width">
       <RecordForm
@@ -100,16 +98,8 @@ function PasswordCard() {
         verb={t('change')}
         fieldNames={{ password: t('old'), newPassword: t('newPassword') }}
       >
-        <Form.Item name="password" label={t('old')} rules={[needed]}>
-          <Input.Password autoComplete="current-password" />
-        </Form.Item>
-        <Form.Item
-          name="newPassword"
-          label={t('newPassword')}
-          rules={[needed, { ...passwordLengths, message: t('passwordLength', passwordLengths) }]}
-        >
-          <Input.Password autoComplete="new-password" />
-        </Form.Item>
+        <PasswordItem name="password" label={t('old')} autoComplete="current-password" />
+        <PasswordItem name="newPassword" label={t('newPassword')} autoComplete="new-password" />
       </RecordForm>
     </Card>
   )

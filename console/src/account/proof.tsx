@@ -4,6 +4,7 @@ import { getSecondFactors } from '../../../src/people/second-factor/contract.ts'
 import { confirmSession } from '../../../src/people/sessions/contract.ts'
 import { getSignOn } from '../../../src/people/sign-on/contract.ts'
 import { call, useAttempt, useRead, useSession } from '../api/api.ts'
+import { PasswordItem } from '../ui/form/password-item.tsx'
 import { Loading } from '../ui/page/loading.tsx'
 import { CodeField } from './code-field.tsx'
 import { knowsPasskeys, type Shown, showPasskey } from './passkeys.ts'
@@ -88,15 +89,17 @@ export function ProofDialog({ onEnd }: { onEnd: (isGiven: boolean) => void }) {
 
 function SecretField({ isKey }: { isKey: boolean }) {
   const t = useTexts()
-  const rules = [{ required: true, message: t('required') }]
   return isKey ? (
-    <Form.Item name="operatorKey" label={t('operatorKey')} rules={rules} normalize={(key: string) => key.trim()}>
+    <Form.Item
+      name="operatorKey"
+      label={t('operatorKey')}
+      rules={[{ required: true, message: t('required') }]}
+      normalize={(key: string) => key.trim()}
+    >
       <Input.Password autoComplete="off" autoFocus />
     </Form.Item>
   ) : (
-    <Form.Item name="password" label={t('proofPassword')} rules={rules}>
-      <Input.Password autoComplete="current-password" autoFocus />
-    </Form.Item>
+    <PasswordItem name="password" label={t('proofPassword')} autoComplete="current-password" autoFocus />
   )
 }
 

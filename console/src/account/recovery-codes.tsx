@@ -1,6 +1,7 @@
 import { getSettings } from '../../../src/people/sessions/contract.ts'
 import { useRead, useSession } from '../api/api.ts'
 import { serviceNow } from '../api/clock.ts'
+import { saveFile } from '../browser/saving.ts'
 import { Dialog } from '../ui/dialog/dialog.tsx'
 import { Button } from '../ui/page/button.tsx'
 import { Note } from '../ui/page/note.tsx'
@@ -48,16 +49,14 @@ export function RecoveryCodes({ codes, onClose }: RecoveryCodesProps) {
       <div className="buttons">
         <Button onClick={() => void copy(text)}>{t('copy')}</Button>
         <Button onClick={() => print()}>{t('print')}</Button>
-        <Button onClick={() => download(text)}>{t('download')}</Button>
+        <Button
+          onClick={() =>
+            saveFile('forecourt-recovery-codes.txt', new Blob([text], { type: 'text/plain;charset=utf-8' }))
+          }
+        >
+          {t('download')}
+        </Button>
       </div>
     </Dialog>
   )
-}
-
-function download(text: string): void {
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(new Blob([text], { type: 'text/plain;charset=utf-8' }))
-  link.download = 'forecourt-recovery-codes.txt'
-  link.click()
-  URL.revokeObjectURL(link.href)
 }

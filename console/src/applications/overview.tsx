@@ -19,7 +19,7 @@ import { FormDrawer, RecordForm, useEdited } from '../ui/form/record-form.tsx'
 import { Button } from '../ui/page/button.tsx'
 import { Facts } from '../ui/text/facts.tsx'
 import { Figure } from '../ui/text/figure.tsx'
-import { grouped } from '../ui/text/number.ts'
+import { countOf, grouped } from '../ui/text/number.ts'
 import { Copyable } from '../ui/text/secret.tsx'
 import { OnlineState, State } from '../ui/text/status.tsx'
 import { useCounts } from '../words/counts.ts'
@@ -97,7 +97,7 @@ function Editor({ appId, onClose }: { appId: string; onClose: () => void }) {
 function useTotal<Body extends TObject, Query extends TObject>(operation: Operation<Body, Query>, input: object) {
   const asked = { ...input, pageSize: 1 } as unknown as Input<Body, Query>
   const page = useRead(operation, asked).data as { total: number; totalIsExact: boolean } | undefined
-  return page && (page.totalIsExact ? page.total : `${grouped(page.total)}+`)
+  return page && (page.totalIsExact ? page.total : countOf(page))
 }
 
 /** The counts of an application's records, and of those that need attention. */

@@ -15,7 +15,7 @@ import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { useApplicationColumn } from '../ui/text/application-name.tsx'
-import { grouped } from '../ui/text/number.ts'
+import { countOf } from '../ui/text/number.ts'
 import { FilterBar } from '../views/filter-bar.tsx'
 
 const filterNames = ['appId', 'ruleName', 'ruleType'] as const
@@ -151,6 +151,5 @@ function PriceNow({ rule, seconds }: { rule: BillingRuleRecord; seconds: number 
 /** How many sites name a rule. */
 function SiteCount({ appId, id }: { appId: string; id: number }) {
   const { data } = useRead(pageSites, { appId, billingRuleId: id, pageSize: 1 })
-  if (data === undefined) return '…'
-  return data.totalIsExact ? grouped(data.total) : `${grouped(data.total)}+`
+  return data === undefined ? '…' : countOf(data)
 }

@@ -8,7 +8,7 @@ import { CountedDialog } from '../ui/dialog/counted-dialog.tsx'
 import { optionsOf } from '../ui/filter/filters.tsx'
 import { shownMoment, useRangePresets } from '../ui/filter/range-filter.tsx'
 import { Note } from '../ui/page/note.tsx'
-import { grouped } from '../ui/text/number.ts'
+import { countOf, grouped } from '../ui/text/number.ts'
 import { useServiceZone } from '../ui/text/service-zone.ts'
 import { eventsOnly, statusAsked } from './filter.ts'
 import { missedCount } from './missed.tsx'
@@ -138,7 +138,7 @@ function useCount({ appId, range: { isUndelivered, ...range } }: RangeProps, ref
     { appId, ...range, ...(isUndelivered && { isDelivered: 'false' }), type: eventsOnly, pageSize: 1 },
     refetchInterval === undefined ? {} : { refetchInterval },
   )
-  const count = data && (data.totalIsExact ? grouped(data.total) : `${grouped(data.total)}+`)
+  const count = data && countOf(data)
   return { count, missed: data }
 }
 

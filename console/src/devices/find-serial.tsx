@@ -15,7 +15,7 @@ import { TextItem } from '../ui/form/text-item.tsx'
 import { Button } from '../ui/page/button.tsx'
 import { Note } from '../ui/page/note.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
-import { grouped } from '../ui/text/number.ts'
+import { countOf } from '../ui/text/number.ts'
 import { Owners } from './owners.tsx'
 import { useDeviceTexts } from './texts.ts'
 
@@ -113,8 +113,7 @@ function FindForm({ asked }: { asked: string }) {
 async function countParts(deviceNo: string): Promise<string> {
   const counted = await call(pageDevices, { deviceNo, pageSize: 1 }).catch(() => undefined)
   if (counted === undefined || counted.data.total === 0) return ''
-  const { total, totalIsExact } = counted.data
-  return totalIsExact ? grouped(total) : `${grouped(total)}+`
+  return countOf(counted.data)
 }
 
 function Result({ found: { deviceNo, parts, bindings } }: { found: Found }) {

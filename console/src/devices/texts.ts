@@ -1,4 +1,4 @@
-import type { FieldName } from '../imports/row-faults.ts'
+import { type FieldName, fieldNames } from '../imports/row-faults.ts'
 import { defineTexts } from '../language/index.ts'
 import { deviceFields } from '../words/fields.ts'
 
@@ -38,14 +38,5 @@ export const useDeviceTexts = defineTexts({
 /** The form's names of fields, for refusals that name fields. */
 export function useFieldNames(): Record<FieldName, string> {
   const t = useDeviceTexts()
-  return {
-    deviceNo: t('deviceNo'),
-    deviceName: t('deviceName'),
-    districtCode: t('districtCode'),
-    coordinates: t('coordinates'),
-    tag: t('tag'),
-    detailAddress: t('detailAddress'),
-    provinceCode: t('provinceCode'),
-    cityCode: t('cityCode'),
-  }
+  return Object.fromEntries(fieldNames.map((name) => [name, t(name)])) as Record<FieldName, string>
 }

@@ -2,6 +2,7 @@ import { DownloadOutlined } from '@ant-design/icons'
 import { Link } from 'react-router'
 import { getImportResult, type ImportOutcome, type ImportRecord } from '../../../src/bulk/contract.ts'
 import { useAttempt } from '../api/api.ts'
+import { saveFile } from '../browser/saving.ts'
 import { firstRows, type ResultRow, refusedRows, resultAddress, resultCsv } from '../jobs/result.ts'
 import { Download, Results } from '../jobs/results.tsx'
 import { useLanguage } from '../language/index.ts'
@@ -55,12 +56,7 @@ function Subject({ job: { appId, dryRun }, row: { deviceNo, id, outcome } }: { j
 /** Saves a file that is read from the service first; says whether that is under way, and why it failed. */
 function useSaving() {
   const { attempt, error, isRunning } = useAttempt()
-  const save = (name: string, read: () => Promise<Blob>) =>
-    attempt(async () => {
-      const address = URL.createObjectURL(await read())
-      Object.assign(document.createElement('a'), { href: address, download: name }).click()
-      URL.revokeObjectURL(address)
-    })
+  const save = (name: string, read: () => Promise<Blob>) => attempt(async () => saveFile(name, await read()))
   return { save, isRunning, error }
 }
 

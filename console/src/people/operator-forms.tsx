@@ -1,15 +1,15 @@
-import { Form, Input, Radio } from 'antd'
+import { Form, Radio } from 'antd'
 import type { Static } from 'typebox'
 import {
   createOperator,
   getOperator,
   type OperatorRecord,
-  passwordLengths,
   updateOperator,
 } from '../../../src/people/operators/contract.ts'
 import { everyRole, type Role } from '../../../src/vocabulary/roles.ts'
 import { lengths } from '../../../src/vocabulary/values.ts'
 import { useWrite } from '../api/api.ts'
+import { PasswordItem } from '../ui/form/password-item.tsx'
 import { type Edited, FormDrawer, RecordForm, useEdited } from '../ui/form/record-form.tsx'
 import { TextItem } from '../ui/form/text-item.tsx'
 import { ApplicationsPicker, RoleChoice, useFrame } from './form-parts.tsx'
@@ -79,18 +79,7 @@ function CreateForm({ onCreated, onClose }: Pick<CreateOperatorProps, 'onCreated
           ))}
         </Radio.Group>
       </Form.Item>
-      {entry === 'password' && (
-        <Form.Item
-          name="password"
-          label={t('password')}
-          rules={[
-            { required: true, message: t('required') },
-            { ...passwordLengths, message: t('passwordLength', passwordLengths) },
-          ]}
-        >
-          <Input.Password autoComplete="new-password" />
-        </Form.Item>
-      )}
+      {entry === 'password' && <PasswordItem name="password" label={t('password')} autoComplete="new-password" />}
     </RecordForm>
   )
 }

@@ -5,7 +5,7 @@ import { pageSites, type SiteRecord } from '../../../src/sites/contract.ts'
 import { call } from '../api/api.ts'
 import { language } from '../language/index.ts'
 import { paths } from '../paths.ts'
-import { grouped } from '../ui/text/number.ts'
+import { countOf, grouped } from '../ui/text/number.ts'
 import { useTexts } from './texts.ts'
 
 /** The most sites that are read to count them by city. */
@@ -56,9 +56,7 @@ export function FollowingSites({ appId, billingRuleId }: { appId: string; billin
   const named = cities.slice(0, mostNamed).map(([city, count]) => t('cityCount', { city, count: grouped(count) }))
   return (
     <p className="text-links">
-      <Link to={paths.sites({ appId, billingRuleId })}>
-        {t('sitesFollow', { count: data.totalIsExact ? grouped(data.total) : `${grouped(data.total)}+` })}
-      </Link>{' '}
+      <Link to={paths.sites({ appId, billingRuleId })}>{t('sitesFollow', { count: countOf(data) })}</Link>{' '}
       {data.sites.length < data.total && t('sitesOfFirst', { count: grouped(data.sites.length) })} {named.join(', ')}
       {cities.length > mostNamed && ' …'}
     </p>

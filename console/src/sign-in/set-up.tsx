@@ -9,6 +9,7 @@ import { CodeField } from '../account/code-field.tsx'
 import { asksForCode, ProofFault } from '../account/proof-fault.tsx'
 import { afterSessionChange, call, useAttempt, useRead } from '../api/api.ts'
 import { paths } from '../paths.ts'
+import { PasswordItem } from '../ui/form/password-item.tsx'
 import { TextItem } from '../ui/form/text-item.tsx'
 import { Button } from '../ui/page/button.tsx'
 import { Loading } from '../ui/page/loading.tsx'
@@ -75,16 +76,7 @@ export function Page() {
           most={lengths.name}
           autoComplete="username"
         />
-        <Form.Item
-          name="password"
-          label={t('newPassword')}
-          rules={[
-            { required: true, message: t('required') },
-            { ...passwordLengths, message: t('passwordLength', passwordLengths) },
-          ]}
-        >
-          <Input.Password autoComplete="new-password" autoFocus />
-        </Form.Item>
+        <PasswordItem name="password" label={t('newPassword')} autoComplete="new-password" autoFocus />
         <Form.Item
           name="repeat"
           label={t('repeat')}

@@ -16,6 +16,7 @@ import { afterSessionChange, call, useAttempt, useRead } from '../api/api.ts'
 import { store, stored } from '../browser/storage.ts'
 import { paths } from '../paths.ts'
 import { showWarning } from '../ui/dialog/feedback.tsx'
+import { PasswordItem } from '../ui/form/password-item.tsx'
 import { Button } from '../ui/page/button.tsx'
 import { Loading } from '../ui/page/loading.tsx'
 import { Segments } from '../ui/page/segments.tsx'
@@ -178,9 +179,7 @@ function ByAccount({ signOn, hasPasskeys, isForAdmins, ...entry }: ByAccountProp
         <Form.Item name="name" label={t('name')} rules={needed}>
           <Input autoComplete={hasPasskeys ? 'username webauthn' : 'username'} autoFocus />
         </Form.Item>
-        <Form.Item name="password" label={t('password')} rules={needed}>
-          <Input.Password autoComplete="current-password" />
-        </Form.Item>
+        <PasswordItem name="password" label={t('password')} autoComplete="current-password" />
         {wantsCode && <CodeField />}
         <Button type={signOn === undefined ? 'primary' : 'default'} htmlType="submit" block loading={isRunning}>
           {t('signIn')}
@@ -225,9 +224,7 @@ function ByKey(entry: WaysInProps) {
         requiredMark={false}
         onFinish={({ operatorKey }) => void enter({ operatorKey: operatorKey?.trim() ?? '' })}
       >
-        <Form.Item name="operatorKey" label={t('operatorKey')} rules={[{ required: true, message: t('required') }]}>
-          <Input.Password autoComplete="off" autoFocus />
-        </Form.Item>
+        <PasswordItem name="operatorKey" label={t('operatorKey')} autoComplete="off" autoFocus />
         <Button type="primary" htmlType="submit" block loading={isRunning}>
           {t('signIn')}
         </Button>

@@ -30,7 +30,7 @@ const noValues: SiteValues = {
   coordinates: '',
 }
 
-const fields = Object.keys(noValues) as Field[]
+export const fields = Object.keys(noValues) as Field[]
 
 /** The initial values of the form: those of a site, or empty ones. */
 export function valuesOf(site: SiteRecord | undefined): SiteValues {

@@ -12,9 +12,9 @@ import { TextItem } from '../ui/form/text-item.tsx'
 import { Note } from '../ui/page/note.tsx'
 import { Card } from '../ui/page/page.tsx'
 import { CoordinatesField } from './coordinates-field.tsx'
-import { type SiteValues, valuesLike, valuesOf } from './form-values.ts'
+import { fields, type SiteValues, valuesLike, valuesOf } from './form-values.ts'
 import { closesNextDay } from './show.tsx'
-import { useFieldNames, useTexts } from './texts.ts'
+import { useTexts } from './texts.ts'
 import { ClosingTime, TimeOfDay } from './times.tsx'
 
 type FrameProps = Pick<
@@ -38,7 +38,10 @@ export function SiteForm({ appId, form, like, ...frame }: SiteFormProps) {
       {...frame}
       form={form}
       valuesOf={(site) => (site === undefined && like !== undefined ? valuesLike(like) : valuesOf(site))}
-      fieldNames={{ ...useFieldNames(), ...Object.fromEntries(regionFields.map((field) => [field, region(field)])) }}
+      fieldNames={{
+        ...Object.fromEntries(fields.map((field) => [field, t(field as 'siteName')])),
+        ...Object.fromEntries(regionFields.map((field) => [field, region(field)])),
+      }}
       onRefused={({ errors }) => {
         // Opens the fields that hold the fault.
         if (errors.some(({ field }) => (regionFields as string[]).includes(field))) setByHand(true)

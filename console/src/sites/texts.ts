@@ -104,26 +104,3 @@ export const useTexts = defineTexts({
   noEvents: ['No events for this site.', '没有与该站点相关的事件。'],
   otherEvents: ['View in Events', '在事件页查看'],
 })
-
-/** The names of a site's fields in forms and refusals. */
-export function useFieldNames(): Record<string, string> {
-  const t = useTexts()
-  return Object.fromEntries(namedFields.map((field) => [field, t(field)]))
-}
-
-const namedFields = [
-  'siteName',
-  'contacts',
-  'contactsPhone',
-  'customerServicePhone',
-  'businessWeekDay',
-  'businessStartTime',
-  'businessClosingTime',
-  'sitePictureUrl',
-  'fastChargeBillRuleId',
-  'rushingBillRuleId',
-  'placeholderBillRuleId',
-  'ipcIds',
-  'detailAddress',
-  'coordinates',
-] as const

@@ -37,18 +37,6 @@ export interface Subject {
   path: string | undefined
 }
 
-const goneTypes = [
-  'site.deleted',
-  'device.unbound',
-  'billingRule.deleted',
-  'deviceModel.deleted',
-  'region.deleted',
-  'deviceInventory.deleted',
-  'operator.deleted',
-  'operatorKey.deleted',
-  'session.ended',
-]
-
 export function subjectOf(event: AnyEvent): Subject {
   const describe = ofAccounts.includes(event.type) ? ofNamedAccount : describers[nounOf(event.type)]
   const { name, id, path } = describe?.(event) ?? { name: '', id: event.subject ?? '', path: undefined }
@@ -56,7 +44,7 @@ export function subjectOf(event: AnyEvent): Subject {
 }
 
 /** Whether the record no longer existed after the event. */
-export const isGone = (type: string) => goneTypes.includes(type)
+export const isGone = (type: string) => /\.(deleted|unbound|ended)$/.test(type)
 
 /** The account that an event is about but whose record it does not have. */
 const ofNamedAccount = (event: AnyEvent): Subject => ({
@@ -120,17 +108,6 @@ const describers: Record<string, (event: AnyEvent) => Subject> = {
   }),
 }
 
-const beginnings = [
-  'site.created',
-  'billingRule.created',
-  'device.bound',
-  'application.created',
-  'operator.created',
-  'operatorKey.created',
-  'session.created',
-  'import.created',
-  'act.created',
-]
 /**
  * Types that are about an act and not about a record that other events are about too, and those whose record others
  * change meanwhile: who cancels an import has not written its rows.
@@ -140,13 +117,6 @@ const alone = [
   'view.handedOver',
   'session.refused',
   'session.locked',
-  'secondFactor.added',
-  'secondFactor.removed',
-  'secondFactor.reset',
-  'secondFactor.recoveryCodeUsed',
-  'secondFactor.suspected',
-  'delivery.replayed',
-  'delivery.tested',
   'site.erased',
   'import.cancelled',
   'act.cancelled',
@@ -156,10 +126,11 @@ const alone = [
 const ofAccounts = ['session.refused', 'session.locked']
 
 /** Whether the record began with the event. */
-export const isBeginning = (type: string) => beginnings.includes(type)
+export const isBeginning = (type: string) => /\.(created|bound)$/.test(type)
 
 /** Whether an event’s own data says what it changed, so that the console does not compare it with an earlier event. */
-export const standsAlone = (type: string) => alone.includes(type) || hasOwnData(type)
+export const standsAlone = (type: string) =>
+  alone.includes(type) || ['secondFactor', 'delivery'].includes(nounOf(type)) || hasOwnData(type)
 
 type FeedQuery = Static<NonNullable<typeof pageEvents.query>>
 type AuditQuery = Static<NonNullable<typeof pageAudit.query>>
