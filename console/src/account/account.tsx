@@ -154,11 +154,11 @@ function OwnKeys() {
         empty={null}
         columns={[
           { key: 'name', title: people('name'), most: 200 },
-          { key: 'role', title: people('role'), render: (_, { role }) => people(`role_${role}` as 'role_admin') },
+          { key: 'role', title: people('role'), render: ({ role }) => people(`role_${role}` as 'role_admin') },
           {
             key: 'status',
             title: people('status'),
-            render: (_, { status }) => (
+            render: ({ status }) => (
               <State tone={status === 1 ? 'good' : 'idle'}>{people(status === 1 ? 'keyWorks' : 'keyRests')}</State>
             ),
           },

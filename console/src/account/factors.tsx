@@ -102,13 +102,13 @@ function Passkeys({ factors, onAdded }: FactorProps) {
               key: 'lastUse',
               title: t('lastUse'),
               className: 'number',
-              render: (_, { lastUseTime }) => lastUseTime ?? <span className="faint">{t('never')}</span>,
+              render: ({ lastUseTime }) => lastUseTime ?? <span className="faint">{t('never')}</span>,
             },
-            { key: 'kept', title: t('kept'), render: (_, { isSynced }) => t(isSynced ? 'synced' : 'single') },
+            { key: 'kept', title: t('kept'), render: ({ isSynced }) => t(isSynced ? 'synced' : 'single') },
             {
               key: 'actions',
               title: t('actions'),
-              render: (_, passkey) => (
+              render: (passkey) => (
                 <ConfirmButton
                   button={{ size: 'small', 'aria-label': t('removeOf', { name: passkey.name }) }}
                   title={t('removePasskeyTitle', { name: passkey.name })}

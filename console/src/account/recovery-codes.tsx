@@ -40,7 +40,7 @@ export function RecoveryCodes({ codes, onClose }: RecoveryCodesProps) {
       }
     >
       <Note type="warning" words={t('codesWords')} />
-      <p className="recovery-about">{about}</p>
+      <p className="flush-above spaced-little">{about}</p>
       <ul className="recovery-codes mono">
         {codes?.map((code) => (
           <li key={code}>{code}</li>

@@ -93,7 +93,7 @@ function ActResults({ act }: { act: ActRecord }) {
         />
       )}
       before={[
-        { key: 'subject', title: t('subject'), className: 'mono', render: (_, row) => <Subject act={act} row={row} /> },
+        { key: 'subject', title: t('subject'), className: 'mono', render: (row) => <Subject act={act} row={row} /> },
       ]}
     />
   )

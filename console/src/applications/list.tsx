@@ -70,20 +70,20 @@ function useColumns(): Column<ApplicationRecord>[] {
       isFixed: true,
       most: 200,
       least: leastForNames,
-      render: (_, { appId, appName }) => <Link to={paths.application(appId)}>{appName}</Link>,
+      render: ({ appId, appName }) => <Link to={paths.application(appId)}>{appName}</Link>,
     },
     { key: 'appId', sortBy: 'appId', title: t('appId'), className: 'mono' },
     {
       key: 'onlineStatus',
       sortBy: 'onlineStatus',
       title: t('onlineStatus'),
-      render: (_, { onlineStatus }) => <OnlineState status={onlineStatus} />,
+      render: ({ onlineStatus }) => <OnlineState status={onlineStatus} />,
     },
     {
       key: 'status',
       sortBy: 'status',
       title: t('status'),
-      render: (_, application) => <FrozenState application={application} />,
+      render: (application) => <FrozenState application={application} />,
     },
     {
       key: 'tokenLifetimeSeconds',
@@ -91,14 +91,14 @@ function useColumns(): Column<ApplicationRecord>[] {
       title: t('tokenLifetime'),
       align: 'end',
       className: 'number',
-      render: (_, { tokenLifetimeSeconds }) => durationWords(t, tokenLifetimeSeconds),
+      render: ({ tokenLifetimeSeconds }) => durationWords(t, tokenLifetimeSeconds),
     },
     {
       key: 'rateLimitPerSecond',
       title: t('rateLimit'),
       align: 'end',
       className: 'number',
-      render: (_, { rateLimitPerSecond }) =>
+      render: ({ rateLimitPerSecond }) =>
         rateLimitPerSecond === null ? t('noLimit') : t('perSecond', { rate: grouped(rateLimitPerSecond) }),
     },
     { key: 'frozenReason', title: t('frozenReason'), isExtra: true },

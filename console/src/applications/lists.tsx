@@ -54,20 +54,20 @@ export function SitesTab({ application: { appId } }: TabProps) {
       key: 'siteName',
       title: t('site'),
       isFixed: true,
-      render: (_, { id, siteName }) => <Link to={paths.site(appId, id)}>{siteName}</Link>,
+      render: ({ id, siteName }) => <Link to={paths.site(appId, id)}>{siteName}</Link>,
     },
     { key: 'id', title: t('id'), className: 'number' },
     {
       key: 'address',
       title: t('address'),
-      render: (_, { cityName, districtName, detailAddress }) =>
+      render: ({ cityName, districtName, detailAddress }) =>
         [cityName, districtName, detailAddress].filter((part) => part !== null).join(' '),
     },
     {
       key: 'businessHours',
       title: t('openingHours'),
       className: 'number',
-      render: (_, site) => `${site.businessStartTime} – ${site.businessClosingTime}`,
+      render: (site) => `${site.businessStartTime} – ${site.businessClosingTime}`,
     },
     { key: 'contacts', title: t('contacts'), isExtra: true },
     { key: 'createTime', title: t('createTime'), className: 'number' },
@@ -94,17 +94,17 @@ export function DevicesTab({ application: { appId } }: TabProps) {
       title: t('deviceNo'),
       isFixed: true,
       className: 'mono',
-      render: (_, { deviceNo }) => <Link to={paths.device(appId, deviceNo)}>{deviceNo}</Link>,
+      render: ({ deviceNo }) => <Link to={paths.device(appId, deviceNo)}>{deviceNo}</Link>,
     },
     { key: 'deviceName', title: t('deviceName') },
     { key: 'modelName', title: t('modelName'), none: t('unknown'), isExtra: true },
     {
       key: 'onlineStatus',
       title: t('onlineStatus'),
-      render: (_, { onlineStatus }) => <OnlineState status={onlineStatus} />,
+      render: ({ onlineStatus }) => <OnlineState status={onlineStatus} />,
     },
-    { key: 'status', title: t('health'), render: (_, { status }) => <HealthState status={status} /> },
-    { key: 'runStatus', title: t('status'), render: (_, { runStatus }) => <RunState status={runStatus} /> },
+    { key: 'status', title: t('health'), render: ({ status }) => <HealthState status={status} /> },
+    { key: 'runStatus', title: t('status'), render: ({ runStatus }) => <RunState status={runStatus} /> },
     { key: 'createTime', title: t('createTime'), className: 'number' },
   ]
   return (
@@ -129,10 +129,10 @@ export function BillingRulesTab({ application: { appId } }: TabProps) {
       key: 'ruleName',
       title: t('billingRule'),
       isFixed: true,
-      render: (_, { id, ruleName }) => <Link to={paths.billingRule(appId, id)}>{ruleName}</Link>,
+      render: ({ id, ruleName }) => <Link to={paths.billingRule(appId, id)}>{ruleName}</Link>,
     },
     { key: 'id', title: t('id'), className: 'number' },
-    { key: 'ruleType', title: t('type'), render: (_, { ruleType }) => types[ruleType - 1] ?? ruleType },
+    { key: 'ruleType', title: t('type'), render: ({ ruleType }) => types[ruleType - 1] ?? ruleType },
     { key: 'createTime', title: t('createTime'), className: 'number' },
   ]
   return (
@@ -155,7 +155,7 @@ export function EventsTab({ application: { appId } }: TabProps) {
   const columns: Column<EventRecord>[] = [
     { key: 'id', title: t('id'), isFixed: true, className: 'number' },
     { key: 'time', title: t('time'), className: 'number' },
-    { key: 'type', title: t('type'), render: (_, { type }) => <span title={type}>{words(type)}</span> },
+    { key: 'type', title: t('type'), render: ({ type }) => <span title={type}>{words(type)}</span> },
     actorColumn(t('by')),
   ]
   return (
@@ -177,8 +177,8 @@ export function MembersTab({ application: { appId } }: TabProps) {
   const t = useTexts()
   const columns: Column<OperatorRecord>[] = [
     { key: 'name', title: t('person'), isFixed: true },
-    { key: 'role', title: t('role'), render: (_, { role }) => t(`role_${role}` as 'role_admin') },
-    { key: 'status', title: t('status'), render: (_, operator) => <PersonState operator={operator} /> },
+    { key: 'role', title: t('role'), render: ({ role }) => t(`role_${role}` as 'role_admin') },
+    { key: 'status', title: t('status'), render: (operator) => <PersonState operator={operator} /> },
     { key: 'signInTime', title: t('signInTime'), className: 'number', none: t('never') },
   ]
   return (

@@ -101,7 +101,7 @@ function useColumns(chosenApp: string): Column<BillingRuleRecord>[] {
       title: t('name'),
       isFixed: true,
       most: 200,
-      render: (_, { appId, id, ruleName }) => (
+      render: ({ appId, id, ruleName }) => (
         <>
           <Link to={paths.billingRule(appId, id)}>{ruleName}</Link>
           <RuleMark appId={appId} id={id} />
@@ -114,22 +114,22 @@ function useColumns(chosenApp: string): Column<BillingRuleRecord>[] {
       key: 'ruleType',
       sortBy: 'ruleType',
       title: t('type'),
-      render: (_, { ruleType }) => t(`type_${ruleType}` as 'type_1'),
+      render: ({ ruleType }) => t(`type_${ruleType}` as 'type_1'),
     },
-    { key: 'terms', title: t('terms'), render: (_, rule) => <TermsInShort terms={rule} now={clock?.seconds} /> },
+    { key: 'terms', title: t('terms'), render: (rule) => <TermsInShort terms={rule} now={clock?.seconds} /> },
     {
       key: 'priceNow',
       title: t('priceNow'),
       align: 'end',
       className: 'number',
-      render: (_, rule) => <PriceNow rule={rule} seconds={clock?.seconds} />,
+      render: (rule) => <PriceNow rule={rule} seconds={clock?.seconds} />,
     },
     {
       key: 'sites',
       title: t('sitesShort'),
       align: 'end',
       className: 'number',
-      render: (_, { appId, id }) => (
+      render: ({ appId, id }) => (
         <Link to={paths.sites({ appId, billingRuleId: id })}>
           <SiteCount appId={appId} id={id} /> <span className="spoken">{t('sites')}</span>
         </Link>

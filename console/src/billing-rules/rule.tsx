@@ -114,7 +114,7 @@ function RuleView({ rule, children }: { rule: BillingRuleRecord; children: React
                 title: t('total'),
                 align: 'end',
                 className: 'number',
-                render: (_, period) => showMoney(totalPrice(period) ?? 0),
+                render: (period) => showMoney(totalPrice(period) ?? 0),
               },
             ]}
           />

@@ -195,21 +195,21 @@ function Failures({ health: { appId, failures } }: { health: CallbackHealth }) {
       rows={failures}
       empty={null}
       columns={[
-        { key: 'error', title: t('error'), render: (_, { reason }) => words(reason) },
+        { key: 'error', title: t('error'), render: ({ reason }) => words(reason) },
         {
           key: 'waiting',
           title: t('pending'),
           align: 'end',
           className: 'number',
-          render: (_, { waiting }) => grouped(waiting),
+          render: ({ waiting }) => grouped(waiting),
         },
-        { key: 'dead', title: t('failed'), align: 'end', className: 'number', render: (_, { dead }) => grouped(dead) },
+        { key: 'dead', title: t('failed'), align: 'end', className: 'number', render: ({ dead }) => grouped(dead) },
         { key: 'timeFrom', title: t('from'), className: 'number' },
         { key: 'timeTo', title: t('to'), className: 'number' },
         {
           key: 'show',
           title: '',
-          render: (_, failure) => (
+          render: (failure) => (
             <Link to={to(failure)} aria-label={t('showOf', { what: words(failure.reason) })}>
               {t('view')}
             </Link>

@@ -158,7 +158,7 @@ function useColumns(appId: string, open: (delivery: DeliveryRecord) => void): Co
       key: 'type',
       title: t('type'),
       isFixed: true,
-      render: (_, delivery) => (
+      render: (delivery) => (
         <Button
           type="link"
           size="small"
@@ -172,13 +172,13 @@ function useColumns(appId: string, open: (delivery: DeliveryRecord) => void): Co
       ),
     },
     ...application,
-    { key: 'status', title: t('status'), render: (_, { status }) => <DeliveryState status={status} /> },
+    { key: 'status', title: t('status'), render: ({ status }) => <DeliveryState status={status} /> },
     { key: 'attempts', title: t('attempts'), align: 'end', className: 'number' },
     {
       key: 'outcome',
       title: t('latestResponse'),
       className: 'fills',
-      render: (_, { error, responseStatus }) => (
+      render: ({ error, responseStatus }) => (
         <OneLine text={responseStatus === null ? wordsOf(error) : `HTTP ${responseStatus}`} />
       ),
     },
@@ -189,7 +189,7 @@ function useColumns(appId: string, open: (delivery: DeliveryRecord) => void): Co
       title: t('duration'),
       align: 'end',
       className: 'number',
-      render: (_, { durationMs }) => (durationMs === null ? t('unknown') : inMilliseconds(durationMs)),
+      render: ({ durationMs }) => (durationMs === null ? t('unknown') : inMilliseconds(durationMs)),
       isExtra: true,
     },
     { key: 'finishTime', title: t('finished'), className: 'number', isExtra: true, none: t('unknown') },

@@ -162,12 +162,12 @@ function Attempts({ log }: { log: Attempt[] }) {
           title: t('duration'),
           align: 'end',
           className: 'number',
-          render: (_, { durationMs }) => inMilliseconds(durationMs),
+          render: ({ durationMs }) => inMilliseconds(durationMs),
         },
         {
           key: 'error',
           title: t('error'),
-          render: (_, { error, responseStatus }) => responseStatus === null && error !== null && words(error),
+          render: ({ error, responseStatus }) => responseStatus === null && error !== null && words(error),
         },
       ]}
     />

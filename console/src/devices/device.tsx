@@ -215,18 +215,13 @@ function DeviceEvents({ appId, deviceNo }: DeviceKey) {
   const [shown, setShown] = useState<EventRecord>()
   const columns: Column<EventRecord>[] = [
     { key: 'time', title: t('time'), className: 'number', isFixed: true },
-    {
-      key: 'event',
-      title: t('event'),
-      isFixed: true,
-      render: (_, { type }) => <span title={type}>{words(type)}</span>,
-    },
-    { key: 'state', title: t('state'), render: (_, { data }) => <StateThen record={data as Partial<DeviceRecord>} /> },
+    { key: 'event', title: t('event'), isFixed: true, render: ({ type }) => <span title={type}>{words(type)}</span> },
+    { key: 'state', title: t('state'), render: ({ data }) => <StateThen record={data as Partial<DeviceRecord>} /> },
     actorColumn(t('by')),
     {
       key: 'record',
       title: t('record'),
-      render: (_, event) => (
+      render: (event) => (
         <Button size="small" aria-label={t('showRecord', { id: event.id })} onClick={() => setShown(event)}>
           JSON
         </Button>

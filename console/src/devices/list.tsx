@@ -218,7 +218,7 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
       title: devices('deviceName'),
       isFixed: true,
       className: 'fills',
-      render: (_, { appId, deviceNo, deviceName }) => (
+      render: ({ appId, deviceNo, deviceName }) => (
         <Link to={paths.device(appId, deviceNo)}>
           <OneLine text={deviceName} />
         </Link>
@@ -231,41 +231,41 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
       sortBy: 'onlineStatus',
       title: devices('onlineStatus'),
       className: 'brief-state',
-      render: (_, { onlineStatus }) => <OnlineState status={onlineStatus} />,
+      render: ({ onlineStatus }) => <OnlineState status={onlineStatus} />,
     },
     {
       key: 'status',
       sortBy: 'status',
       title: devices('status'),
       className: 'brief-state',
-      render: (_, { status }) => <HealthState status={status} />,
+      render: ({ status }) => <HealthState status={status} />,
     },
     {
       key: 'runStatus',
       sortBy: 'runStatus',
       title: devices('runStatus'),
       className: 'brief-state',
-      render: (_, { runStatus }) => <RunState status={runStatus} />,
+      render: ({ runStatus }) => <RunState status={runStatus} />,
     },
     {
       key: 'lastReportTime',
       title: devices('lastReport'),
       isExtra: 641,
       least: 130,
-      render: (_, device, devices) => <LastReportTime device={device} among={devices} />,
+      render: (device, devices) => <LastReportTime device={device} among={devices} />,
     },
     {
       key: 'site',
       title: devices('site'),
       isExtra: 1400,
       least: 120,
-      render: (_, device, devices) => <SiteOfDevice device={device} among={devices} />,
+      render: (device, devices) => <SiteOfDevice device={device} among={devices} />,
     },
     {
       key: 'battery',
       isExtra: 1600,
       title: devices('battery'),
-      render: (_, { DeviceBatteryOutput }) => <Battery isShort battery={DeviceBatteryOutput} />,
+      render: ({ DeviceBatteryOutput }) => <Battery isShort battery={DeviceBatteryOutput} />,
     },
     {
       key: 'modelName',
@@ -281,27 +281,27 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
       title: devices('address'),
       className: 'fills',
       isExtra: 1800,
-      render: (_, { deviceBattery }) => <OneLine text={addressOf(deviceBattery)} />,
+      render: ({ deviceBattery }) => <OneLine text={addressOf(deviceBattery)} />,
     },
     {
       key: 'coordinates',
       title: devices('coordinates'),
       isExtra: true,
       className: 'mono',
-      render: (_, { deviceBattery }) => deviceBattery.coordinates,
+      render: ({ deviceBattery }) => deviceBattery.coordinates,
     },
     {
       key: 'tag',
       title: devices('tag'),
       isExtra: true,
-      render: (_, { tag }) => <OneLine text={tag ?? t('unknown')} most={200} />,
+      render: ({ tag }) => <OneLine text={tag ?? t('unknown')} most={200} />,
     },
     { key: 'version', title: devices('version'), isExtra: true, none: t('unknown') },
     {
       key: 'statusRemark',
       title: devices('statusRemark'),
       isExtra: true,
-      render: (_, { statusRemark }) => <OneLine text={statusRemark ?? t('unknown')} most={200} />,
+      render: ({ statusRemark }) => <OneLine text={statusRemark ?? t('unknown')} most={200} />,
     },
     { key: 'createTime', sortBy: 'createTime', title: t('createTime'), className: 'number', isExtra: 1600 },
   ]

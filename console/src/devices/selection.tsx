@@ -170,7 +170,7 @@ function Outcomes({ outcomes, count, target }: { outcomes: Outcome[]; count: num
               key: 'deviceNo',
               title: devices('deviceNo'),
               className: 'mono',
-              render: (_, { appId, deviceNo, code }) => {
+              render: ({ appId, deviceNo, code }) => {
                 if (code === 0 && target === '') return deviceNo
                 return <Link to={paths.device(code === 0 ? target : appId, deviceNo)}>{deviceNo}</Link>
               },
@@ -178,7 +178,7 @@ function Outcomes({ outcomes, count, target }: { outcomes: Outcome[]; count: num
             {
               key: 'outcome',
               title: t('result'),
-              render: (_, { code, msg }) =>
+              render: ({ code, msg }) =>
                 code === 0 ? (
                   <State tone="good">{t('done')}</State>
                 ) : (

@@ -92,7 +92,7 @@ function Audit() {
   const application: Column<AnyEvent> = {
     key: 'application',
     title: t('application'),
-    render: (_, { appId }) =>
+    render: ({ appId }) =>
       appId !== null && (
         <span className="one-line" style={{ maxWidth: 140 }}>
           <ApplicationName appId={appId} />
@@ -241,7 +241,7 @@ function useColumns(open: (event: EventName) => void): Column<AnyEvent>[] {
       isFixed: true,
       // The change is as long as there is room for it.
       className: 'fills',
-      render: (_, event) => {
+      render: (event) => {
         const change = changeInShort(event, language)
         return (
           <span className="one-line" title={change}>
@@ -263,7 +263,7 @@ function useColumns(open: (event: EventName) => void): Column<AnyEvent>[] {
     {
       key: 'about',
       title: t('about'),
-      render: (_, event) => (
+      render: (event) => (
         <span className="one-line" style={{ maxWidth: widthOf(220) }}>
           <SubjectLink event={event} />
         </span>
@@ -272,7 +272,7 @@ function useColumns(open: (event: EventName) => void): Column<AnyEvent>[] {
     {
       key: 'actor',
       title: t('by'),
-      render: (_, { actor }) => (
+      render: ({ actor }) => (
         <span className="one-line" style={{ maxWidth: 180 }}>
           <Actor actor={actor} />
         </span>

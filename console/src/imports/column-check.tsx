@@ -29,12 +29,12 @@ export function ColumnCheck({ rows, start, names, setNames, isFixed }: ColumnChe
     {
       key: 'heading',
       title: t('heading'),
-      render: (_, { heading }) => <span className="mono">{heading === '' ? t('blank') : heading}</span>,
+      render: ({ heading }) => <span className="mono">{heading === '' ? t('blank') : heading}</span>,
     },
     {
       key: 'name',
       title: t('name'),
-      render: (_, { index, heading }) =>
+      render: ({ index, heading }) =>
         isCsv && !isIgnored(rows, names[index]) ? (
           <Select
             aria-label={t('nameOf', { heading })}
@@ -62,7 +62,7 @@ export function ColumnCheck({ rows, start, names, setNames, isFixed }: ColumnChe
     {
       key: 'sample',
       title: t('sample'),
-      render: (_, { samples }) => samples.filter((sample) => sample !== '').join(' · '),
+      render: ({ samples }) => samples.filter((sample) => sample !== '').join(' · '),
     },
   ]
   return (

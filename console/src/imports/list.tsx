@@ -41,7 +41,7 @@ export function Page() {
           align: 'end',
           className: 'number',
           isExtra: true,
-          render: (_, { bytes }) => showBytes(bytes),
+          render: ({ bytes }) => showBytes(bytes),
         },
       ]}
       actions={

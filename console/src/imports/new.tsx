@@ -245,7 +245,7 @@ function CheckedFile({
       <RefusalAlert error={error} />
       {sent === undefined ? (
         <>
-          <div className="form-buttons" style={{ flexWrap: 'wrap' }}>
+          <div className="buttons">
             <Button type="primary" disabled={isFaulty || isBlocked} onClick={() => go(false)}>
               {t('import')}
             </Button>

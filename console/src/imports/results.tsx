@@ -27,11 +27,9 @@ export function ImportResults({ job }: { job: ImportRecord }) {
       label={t('result')}
       downloads={(outcome) => <Downloads job={job} outcome={outcome} />}
       hint={job.refused > 0 && <p className="faint">{t('asSentHint')}</p>}
-      before={[
-        { key: 'line', title: t('place'), className: 'number', render: (_, { line = 0 }) => t('line', { line }) },
-      ]}
+      before={[{ key: 'line', title: t('place'), className: 'number', render: ({ line = 0 }) => t('line', { line }) }]}
       between={[
-        { key: 'subject', title: t('subject'), className: 'mono', render: (_, row) => <Subject job={job} row={row} /> },
+        { key: 'subject', title: t('subject'), className: 'mono', render: (row) => <Subject job={job} row={row} /> },
       ]}
       areColumns
     />

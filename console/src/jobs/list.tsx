@@ -87,13 +87,13 @@ function useColumns<One extends Job>(
   const t = useJobTexts()
   const application = useApplicationColumn<One>(chosen)
   return [
-    { key: 'id', title: words.one, isFixed: true, render: (_, job) => <Link to={pathOf(job.id)}>{titleOf(job)}</Link> },
+    { key: 'id', title: words.one, isFixed: true, render: (job) => <Link to={pathOf(job.id)}>{titleOf(job)}</Link> },
     ...application,
     {
       key: 'status',
       title: t('status'),
       isFixed: true,
-      render: (_, job) => (
+      render: (job) => (
         <>
           <JobState status={job.status} /> {isUnderWay(job) && <span className="number">{percentOf(job)} %</span>}
           {job.dryRun && <span className="faint"> · {t('dryRun')}</span>}
@@ -106,12 +106,12 @@ function useColumns<One extends Job>(
         title: title as string,
         align: 'end',
         className: 'number',
-        render: (_, job) => grouped(job[key as keyof One] as number),
+        render: (job) => grouped(job[key as keyof One] as number),
       }),
     ),
     ...others,
     actorColumn<One>(t('actor')),
-    { key: 'createTime', title: words.started, className: 'number', render: (_, { createTime }) => createTime },
+    { key: 'createTime', title: words.started, className: 'number', render: ({ createTime }) => createTime },
     { key: 'finishTime', title: t('finished'), className: 'number', isExtra: true, none: t('unknown') },
   ]
 }

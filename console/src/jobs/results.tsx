@@ -133,15 +133,15 @@ function useColumns<Outcome extends string>({
     {
       key: 'outcome',
       title: label,
-      render: (_, { outcome }) => <State tone={tones[outcome] ?? 'idle'}>{outcomes[outcome as Outcome]}</State>,
+      render: ({ outcome }) => <State tone={tones[outcome] ?? 'idle'}>{outcomes[outcome as Outcome]}</State>,
     },
     ...between,
-    { key: 'code', title: t('code'), className: 'number', render: (_, { code }) => code !== 0 && code },
+    { key: 'code', title: t('code'), className: 'number', render: ({ code }) => code !== 0 && code },
     {
       key: 'reason',
       title: t('reason'),
       className: 'fills',
-      render: (_, { code, msg, errors }) =>
+      render: ({ code, msg, errors }) =>
         code !== 0 && (
           <div className="wraps">
             {msg}

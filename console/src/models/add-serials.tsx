@@ -137,7 +137,7 @@ function AddForm({ close }: { close: () => void }) {
       />
       {faults.length > 0 && <FaultTable faults={faults} />}
       {isTooMuch && <Note type="error" words={t('tooMany', { most: grouped(limits.batchRows) })} />}
-      <div className="form-buttons">
+      <div className="buttons">
         <Button type="primary" htmlType="submit" loading={isRunning} disabled={localFaults.length > 0 || isTooMuch}>
           {t('add', { count: grouped(entries.length) })}
         </Button>

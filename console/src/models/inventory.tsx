@@ -57,7 +57,7 @@ export function Inventory() {
     key: 'actions',
     title: t('actions'),
     isFixed: true,
-    render: (_, { deviceNo }) => (
+    render: ({ deviceNo }) => (
       <RowButtons
         name={deviceNo}
         title={t('deleteTitle')}

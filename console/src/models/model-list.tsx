@@ -97,7 +97,7 @@ function useColumns(edit: (model: DeviceModelRecord) => void): Column<DeviceMode
     {
       key: 'picture',
       title: t('picture'),
-      render: (_, { productPictureUrl, modelName }) => (
+      render: ({ productPictureUrl, modelName }) => (
         <Picture key={productPictureUrl} url={productPictureUrl} alt={t('pictureOf', { name: modelName })} size={36} />
       ),
     },
@@ -107,7 +107,7 @@ function useColumns(edit: (model: DeviceModelRecord) => void): Column<DeviceMode
       key: 'deviceTypeName',
       title: t('deviceTypeName'),
       most: 160,
-      render: (_, model) => model.deviceTypeName ?? t('unknown'),
+      render: (model) => model.deviceTypeName ?? t('unknown'),
     },
     { key: 'deviceType', title: t('type'), most: 120, none: t('unknown') },
     { key: 'createTime', title: t('createTime'), className: 'number' },
@@ -119,7 +119,7 @@ function useColumns(edit: (model: DeviceModelRecord) => void): Column<DeviceMode
       key: 'actions',
       title: t('actions'),
       isFixed: true,
-      render: (_, model) => (
+      render: (model) => (
         <RowButtons
           name={model.serialPrefix}
           edit={() => edit(model)}

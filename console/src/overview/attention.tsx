@@ -41,13 +41,13 @@ export function Attention({ findings, counts }: AttentionProps) {
             key: 'type',
             title: t('event'),
             most: 300,
-            render: (_, finding) => {
+            render: (finding) => {
               const to = lead(finding)
               const words = <State tone={tones[finding.status]}>{sentence(finding)}</State>
               return to === undefined ? words : <Link to={to}>{words}</Link>
             },
           },
-          { key: 'where', title: t('where'), most: 140, render: (_, finding) => <Where finding={finding} /> },
+          { key: 'where', title: t('where'), most: 140, render: (finding) => <Where finding={finding} /> },
         ]}
       />
       <Rest findings={findings} counts={counts} />

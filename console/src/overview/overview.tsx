@@ -160,13 +160,13 @@ function NewestEvents({ events }: { events: AuditRecord[] }) {
         {
           key: 'type',
           title: t('event'),
-          render: (_, event) => (
+          render: (event) => (
             <Link to={paths.events({ tab: 'audit', ...eventInAddress(event) })} title={event.type}>
               {words(event.type)}
             </Link>
           ),
         },
-        { key: 'subject', title: t('subject'), most: 120, render: (_, event) => <SubjectLink event={event} /> },
+        { key: 'subject', title: t('subject'), most: 120, render: (event) => <SubjectLink event={event} /> },
         actorColumn(t('by')),
       ]}
     />

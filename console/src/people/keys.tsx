@@ -90,11 +90,11 @@ function useColumns(handOver: (key: OperatorKeyRecord) => void): Column<Operator
   const revoke = useWrite(deleteOperatorKey)
   return [
     { key: 'name', title: t('name'), isFixed: true, most: 160, least: leastForNames },
-    { key: 'role', title: t('role'), render: (_, { role }) => t(`role_${role}` as 'role_admin') },
+    { key: 'role', title: t('role'), render: ({ role }) => t(`role_${role}` as 'role_admin') },
     {
       key: 'status',
       title: t('status'),
-      render: (_, { status }) => (
+      render: ({ status }) => (
         <State tone={status === 1 ? 'good' : 'idle'}>{t(status === 1 ? 'keyWorks' : 'keyRests')}</State>
       ),
     },
@@ -103,7 +103,7 @@ function useColumns(handOver: (key: OperatorKeyRecord) => void): Column<Operator
       title: t('owner'),
       most: 140,
       least: leastForNames,
-      render: (_, { operatorName }) => operatorName ?? <span className="faint">{t('nothing')}</span>,
+      render: ({ operatorName }) => operatorName ?? <span className="faint">{t('nothing')}</span>,
     },
     { key: 'createdBy', title: t('createdBy'), className: 'mono', isExtra: true },
     { key: 'createTime', title: t('createTime'), className: 'number', isExtra: 1440 },
@@ -113,7 +113,7 @@ function useColumns(handOver: (key: OperatorKeyRecord) => void): Column<Operator
       key: 'actions',
       title: t('actions'),
       isFixed: true,
-      render: (_, key) => (
+      render: (key) => (
         <div className="buttons">
           <Button size="small" aria-label={t('handOverOf', { name: key.name })} onClick={() => handOver(key)}>
             {t('handOver')}

@@ -110,21 +110,16 @@ function useColumns(start: (dialog: OpenDialog) => void): Column<OperatorRecord>
   return [
     { key: 'name', title: t('name'), isFixed: true, most: 200, least: leastForNames },
     { key: 'id', title: 'ID', className: 'number', isExtra: true },
-    { key: 'role', title: t('role'), render: (_, { role }) => t(`role_${role}` as 'role_admin') },
-    { key: 'status', title: t('status'), render: (_, operator) => <AccountState operator={operator} /> },
-    {
-      key: 'signsInBy',
-      title: t('signInMethod'),
-      isExtra: 1280,
-      render: (_, operator) => <WaysIn operator={operator} />,
-    },
+    { key: 'role', title: t('role'), render: ({ role }) => t(`role_${role}` as 'role_admin') },
+    { key: 'status', title: t('status'), render: (operator) => <AccountState operator={operator} /> },
+    { key: 'signsInBy', title: t('signInMethod'), isExtra: 1280, render: (operator) => <WaysIn operator={operator} /> },
     {
       key: 'secondFactor',
       title: t('secondFactor'),
-      render: (_, { hasSecondFactor }) =>
+      render: ({ hasSecondFactor }) =>
         hasSecondFactor ? <State tone="good">{t('hasFactor')}</State> : <span className="faint">{t('nothing')}</span>,
     },
-    { key: 'applications', title: t('applications'), render: (_, operator) => <Memberships operator={operator} /> },
+    { key: 'applications', title: t('applications'), render: (operator) => <Memberships operator={operator} /> },
     { key: 'signInTime', title: t('signInTime'), className: 'number', none: t('never') },
     {
       key: 'createTime',
@@ -136,7 +131,7 @@ function useColumns(start: (dialog: OpenDialog) => void): Column<OperatorRecord>
     {
       key: 'keys',
       title: t('keys'),
-      render: (_, { id, name }) => (
+      render: ({ id, name }) => (
         <Link to={`${paths.people()}?tab=keys&operatorId=${id}`} aria-label={t('keysOf', { name })}>
           {t('keys')}
         </Link>
@@ -146,7 +141,7 @@ function useColumns(start: (dialog: OpenDialog) => void): Column<OperatorRecord>
       key: 'sessions',
       isExtra: 1200,
       title: t('sessions'),
-      render: (_, { id, name }) => (
+      render: ({ id, name }) => (
         <Link to={`${paths.people()}?tab=sessions&operatorId=${id}`} aria-label={t('sessionsOf', { name })}>
           {t('sessions')}
         </Link>
@@ -156,7 +151,7 @@ function useColumns(start: (dialog: OpenDialog) => void): Column<OperatorRecord>
       key: 'actions',
       title: t('actions'),
       isFixed: true,
-      render: (_, operator) => {
+      render: (operator) => {
         const { name } = operator
         return (
           <div className="buttons">

@@ -36,20 +36,20 @@ function useColumns(isOwn: boolean): Column<SessionRecord>[] {
   const { id: own } = useSession()
   const holder: Column<SessionRecord>[] = [
     { key: 'name', title: t('who'), isFixed: true, most: 200 },
-    { key: 'kind', title: t('kind'), render: (_, { operatorId }) => t(operatorId === null ? 'key' : 'account') },
-    { key: 'role', title: t('role'), render: (_, { role }) => t(`role_${role}` as 'role_admin') },
+    { key: 'kind', title: t('kind'), render: ({ operatorId }) => t(operatorId === null ? 'key' : 'account') },
+    { key: 'role', title: t('role'), render: ({ role }) => t(`role_${role}` as 'role_admin') },
   ]
   return [
     ...(isOwn ? [] : holder),
     {
       key: 'userAgent',
       title: t('browser'),
-      render: (_, { userAgent }) => <span title={userAgent ?? ''}>{readUserAgent(userAgent ?? '')}</span>,
+      render: ({ userAgent }) => <span title={userAgent ?? ''}>{readUserAgent(userAgent ?? '')}</span>,
     },
     {
       key: 'method',
       title: t('signInMethod'),
-      render: (_, { method }) => method && t(`method_${method}` as 'method_passkey'),
+      render: ({ method }) => method && t(`method_${method}` as 'method_passkey'),
     },
     { key: 'address', title: t('ipAddress'), className: 'mono' },
     { key: 'createTime', title: t('began'), className: 'number' },
@@ -59,7 +59,7 @@ function useColumns(isOwn: boolean): Column<SessionRecord>[] {
       key: 'actions',
       title: t('actions'),
       isFixed: true,
-      render: (_, session) =>
+      render: (session) =>
         session.id === own ? (
           <State tone="good">{t('thisOne')}</State>
         ) : (

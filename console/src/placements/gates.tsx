@@ -90,13 +90,13 @@ function GateRows({ gates, ask }: { gates: PlacedDeviceRecord[]; ask: (asked: As
       title: t('lane'),
       most: 160,
       least: leastForNames,
-      render: (_, { laneType, laneName }) => <Lane {...{ laneType, laneName }} />,
+      render: ({ laneType, laneName }) => <Lane {...{ laneType, laneName }} />,
     },
     {
       key: 'device',
       title: t('device'),
       className: 'fills',
-      render: (_, { appId, deviceNo, deviceName }) => (
+      render: ({ appId, deviceNo, deviceName }) => (
         <>
           <Link to={paths.device(appId, deviceNo)}>
             <OneLine text={deviceName} />
@@ -108,25 +108,25 @@ function GateRows({ gates, ask }: { gates: PlacedDeviceRecord[]; ask: (asked: As
     {
       key: 'onlineStatus',
       title: devices('onlineStatus'),
-      render: (_, { onlineStatus }) => <OnlineState status={onlineStatus} />,
+      render: ({ onlineStatus }) => <OnlineState status={onlineStatus} />,
     },
     {
       key: 'status',
       title: devices('status'),
-      render: (_, { status, statusRemark }) => (
+      render: ({ status, statusRemark }) => (
         <span title={statusRemark ?? undefined}>
           <HealthState status={status} />
         </span>
       ),
     },
-    { key: 'runStatus', title: devices('runStatus'), render: (_, { runStatus }) => <RunState status={runStatus} /> },
+    { key: 'runStatus', title: devices('runStatus'), render: ({ runStatus }) => <RunState status={runStatus} /> },
     { key: 'lastReportTime', title: t('lastReport'), className: 'number', none: t('never') },
   ]
   if (may(savePlacement) && may(removePlacement)) {
     columns.push({
       key: 'actions',
       title: t('actions'),
-      render: (_, gate) => (
+      render: (gate) => (
         <span className="buttons">
           <Button
             size="small"

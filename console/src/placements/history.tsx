@@ -36,14 +36,14 @@ function HistoryRows({ title, filter }: HistoryProps) {
         key: 'deviceNo',
         title: t('device'),
         className: 'mono',
-        render: (_, { appId, deviceNo }) => <Link to={paths.device(appId, deviceNo)}>{deviceNo}</Link>,
+        render: ({ appId, deviceNo }) => <Link to={paths.device(appId, deviceNo)}>{deviceNo}</Link>,
       }
     : {
         key: 'site',
         title: t('site'),
         most: 200,
         least: leastForNames,
-        render: (_, { appId, siteId, siteName }) => <Link to={paths.site(appId, siteId)}>{siteName}</Link>,
+        render: ({ appId, siteId, siteName }) => <Link to={paths.site(appId, siteId)}>{siteName}</Link>,
       }
   const columns: RowsColumn<PlacementRecord>[] = [
     subject,
@@ -52,14 +52,14 @@ function HistoryRows({ title, filter }: HistoryProps) {
       title: t('lane'),
       most: 160,
       least: leastForNames,
-      render: (_, { laneType, laneName }) => <Lane {...{ laneType, laneName }} />,
+      render: ({ laneType, laneName }) => <Lane {...{ laneType, laneName }} />,
     },
     { key: 'placedTime', title: t('since'), className: 'number' },
     {
       key: 'removedTime',
       title: t('until'),
       most: 200,
-      render: (_, { removedTime, removedBy }) =>
+      render: ({ removedTime, removedBy }) =>
         removedTime === null ? (
           <span className="faint">{t('unknown')}</span>
         ) : (

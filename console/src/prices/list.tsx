@@ -91,7 +91,7 @@ function useColumns(appId: string, ask: Ask): Column<PriceChangeRecord>[] {
       key: 'effectiveTime',
       title: t('effective'),
       isFixed: true,
-      render: (_, { effectiveTime, effectiveAt, status }) => (
+      render: ({ effectiveTime, effectiveAt, status }) => (
         <>
           <span className="number">{effectiveTime}</span>{' '}
           {status === priceChangeStatus.waiting && <Countdown at={effectiveAt} />}
@@ -105,9 +105,9 @@ function useColumns(appId: string, ask: Ask): Column<PriceChangeRecord>[] {
       isFixed: true,
       most: 260,
       least: leastForNames,
-      render: (_, change) => <ChangeInWords change={change} />,
+      render: (change) => <ChangeInWords change={change} />,
     },
-    { key: 'status', title: t('status'), render: (_, change, among) => <StateAfter change={change} among={among} /> },
+    { key: 'status', title: t('status'), render: (change, among) => <StateAfter change={change} among={among} /> },
     { key: 'reason', title: t('reason'), most: 160, least: leastForNames, none: t('unknown') },
     {
       key: 'createdBy',
@@ -115,7 +115,7 @@ function useColumns(appId: string, ask: Ask): Column<PriceChangeRecord>[] {
       most: 140,
       least: leastForNames,
       isExtra: 1200,
-      render: (_, change) => <Actors change={change} />,
+      render: (change) => <Actors change={change} />,
     },
     { key: 'createTime', title: t('created'), className: 'number', isExtra: 1600 },
     { key: 'id', title: 'ID', className: 'number', isExtra: true },
@@ -123,7 +123,7 @@ function useColumns(appId: string, ask: Ask): Column<PriceChangeRecord>[] {
       key: 'actions',
       title: t('actions'),
       isFixed: true,
-      render: (_, change, among) => <ChangeActions change={change} among={among} ask={ask} />,
+      render: (change, among) => <ChangeActions change={change} among={among} ask={ask} />,
     },
   ]
 }

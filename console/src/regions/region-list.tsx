@@ -99,9 +99,9 @@ function useColumns(edit: (region: SavedRegionRecord) => void): Column<SavedRegi
   const columns: Column<SavedRegionRecord>[] = [
     { key: 'code', title: t('code'), className: 'mono', isFixed: true },
     { key: 'name', title: t('name'), isFixed: true, most: 200 },
-    { key: 'builtInName', title: t('builtInName'), most: 200, render: (_, region) => region.builtInName ?? '–' },
-    { key: 'parentCode', title: t('parentCode'), className: 'mono', render: (_, region) => region.parentCode ?? '–' },
-    { key: 'status', title: t('status'), render: (_, { isEnded }) => <Tag>{isEnded ? t('ended') : t('current')}</Tag> },
+    { key: 'builtInName', title: t('builtInName'), most: 200, render: (region) => region.builtInName ?? '–' },
+    { key: 'parentCode', title: t('parentCode'), className: 'mono', render: (region) => region.parentCode ?? '–' },
+    { key: 'status', title: t('status'), render: ({ isEnded }) => <Tag>{isEnded ? t('ended') : t('current')}</Tag> },
     { key: 'createTime', title: t('createTime'), className: 'number' },
   ]
   if (!may(saveRegion)) return columns
@@ -111,7 +111,7 @@ function useColumns(edit: (region: SavedRegionRecord) => void): Column<SavedRegi
       key: 'actions',
       title: t('actions'),
       isFixed: true,
-      render: (_, region) => (
+      render: (region) => (
         <RowButtons
           name={region.code}
           edit={() => edit(region)}

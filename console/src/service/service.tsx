@@ -99,9 +99,9 @@ function Findings({ findings }: { findings: FindingRecord[] }) {
           key: 'finding',
           title: t('finding'),
           most: 380,
-          render: (_, finding) => <State tone={tones[finding.status]}>{sentence(finding)}</State>,
+          render: (finding) => <State tone={tones[finding.status]}>{sentence(finding)}</State>,
         },
-        { key: 'todo', title: t('todo'), most: 260, render: (_, finding) => todo(finding) },
+        { key: 'todo', title: t('todo'), most: 260, render: (finding) => todo(finding) },
       ]}
     />
   )
@@ -128,13 +128,13 @@ function Tables({ tables }: { tables: TableSize[] }) {
             key: 'rows',
             title: t('rowCount'),
             align: 'end',
-            render: (_, { rows }) => (rows === null ? '–' : grouped(rows)),
+            render: ({ rows }) => (rows === null ? '–' : grouped(rows)),
           },
-          { key: 'size', title: t('size'), align: 'end', render: (_, { bytes }) => inBytes(bytes) },
+          { key: 'size', title: t('size'), align: 'end', render: ({ bytes }) => inBytes(bytes) },
           {
             key: 'kept',
             title: t('kept'),
-            render: (_, { keptDays, setting }) => (
+            render: ({ keptDays, setting }) => (
               <span title={setting ?? undefined}>{keptDays === null ? t('forever') : kept(keptDays)}</span>
             ),
           },
@@ -165,12 +165,12 @@ function Year({ forecast: { months, fullTime } }: { forecast: Forecast }) {
         rows={months}
         empty={null}
         columns={[
-          { key: 'month', title: t('month'), className: 'number', render: (_, { time }) => time.slice(0, 10) },
+          { key: 'month', title: t('month'), className: 'number', render: ({ time }) => time.slice(0, 10) },
           {
             key: 'size',
             title: t('size'),
             className: 'fills',
-            render: (_, { bytes }) => (
+            render: ({ bytes }) => (
               <span className="service-month">
                 <span style={{ width: `${(bytes / most) * 100}%` }} aria-hidden="true" />
                 <span className="number">{inBytes(bytes)}</span>
@@ -196,11 +196,11 @@ function Settings({ settings }: { settings: SettingInForce[] }) {
         empty={<Nothing words={t('allByDefault')} />}
         columns={[
           { key: 'name', title: t('name'), className: 'mono' },
-          { key: 'value', title: t('value'), most: 460, render: (_, setting) => <Value setting={setting} /> },
+          { key: 'value', title: t('value'), most: 460, render: (setting) => <Value setting={setting} /> },
           {
             key: 'isSet',
             title: t('isSet'),
-            render: (_, { isSet }) =>
+            render: ({ isSet }) =>
               isSet ? <strong>{t('set')}</strong> : <span className="faint">{t('byDefault')}</span>,
           },
         ]}

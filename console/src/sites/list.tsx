@@ -163,7 +163,7 @@ function Rows({ appId, input, filters, isBesideMap }: RowsProps) {
       title: t('siteName'),
       isFixed: true,
       className: 'fills',
-      render: (_, site) => (
+      render: (site) => (
         <span className="marked">
           <span className="one-line" title={site.siteName}>
             <SiteLink site={site} />
@@ -178,7 +178,7 @@ function Rows({ appId, input, filters, isBesideMap }: RowsProps) {
       key: 'region',
       sortBy: 'districtCode',
       title: t('region'),
-      render: (_, site) => <OneLine text={regionName(site)} most={isBesideMap && appId === '' ? 128 : 240} />,
+      render: (site) => <OneLine text={regionName(site)} most={isBesideMap && appId === '' ? 128 : 240} />,
     },
     { key: 'detailAddress', title: t('detailAddress'), className: 'fills', isExtra: 1600 },
     { key: 'contacts', title: t('contacts'), isExtra: 1600 },
@@ -188,13 +188,12 @@ function Rows({ appId, input, filters, isBesideMap }: RowsProps) {
       key: 'devices',
       title: t('devices'),
       least: 124,
-      render: (_, site, sites) => <SiteDevices site={site} among={sites} />,
+      render: (site, sites) => <SiteDevices site={site} among={sites} />,
     },
     {
       key: 'hours',
       title: t('openingHours'),
-      render: (_, site) =>
-        isOutOfService(site) ? <State tone="warn">{t('outOfService')}</State> : <Hours site={site} />,
+      render: (site) => (isOutOfService(site) ? <State tone="warn">{t('outOfService')}</State> : <Hours site={site} />),
     },
     { key: 'businessWeekDay', title: t('businessWeekDay'), isExtra: true },
     ...ruleFields.map(
@@ -202,7 +201,7 @@ function Rows({ appId, input, filters, isBesideMap }: RowsProps) {
         key: field,
         title: t(field),
         isExtra: true,
-        render: (_, site) => <RuleLink appId={site.appId} id={site[field]} />,
+        render: (site) => <RuleLink appId={site.appId} id={site[field]} />,
       }),
     ),
     { key: 'ipcIds', title: t('ipcIds'), className: 'mono', isExtra: true },
@@ -251,7 +250,7 @@ function actions(title: string, edit: string): Column<SiteRecord> {
     key: 'actions',
     title,
     isFixed: true,
-    render: (_, { appId, id, siteName }) => (
+    render: ({ appId, id, siteName }) => (
       <Link to={paths.editSite(appId, id)} aria-label={`${edit} ${siteName}`}>
         {edit}
       </Link>

@@ -224,12 +224,12 @@ function Events({ site }: { site: SiteRecord }) {
   const [shown, setShown] = useState<number>()
   const columns: Column<EventRecord>[] = [
     { key: 'time', title: t('time'), className: 'number', isFixed: true },
-    { key: 'type', title: t('type'), render: (_, { type }) => <span title={type}>{words(type)}</span> },
+    { key: 'type', title: t('type'), render: ({ type }) => <span title={type}>{words(type)}</span> },
     actorColumn(t('by')),
     {
       key: 'data',
       title: t('data'),
-      render: (_, event) =>
+      render: (event) =>
         shown === event.id ? (
           <RecordJson record={event.data} />
         ) : (

@@ -29,7 +29,7 @@ export function SitesMap({ input, bbox, onBbox }: SitesMapProps) {
   const here = (sites ?? []).filter(({ id }) => chosen.includes(id))
   return (
     <section aria-label={t('mapLabel')}>
-      <div className="map-bar">
+      <div className="buttons spaced-little">
         <Button disabled={area === undefined} onClick={() => area && onBbox(writeBox(area))}>
           {t('searchHere')}
         </Button>
@@ -83,7 +83,7 @@ function Here({ sites }: { sites: SiteRecord[] }) {
   return (
     <div className="map-here" role="status">
       {sites.length > 1 && <strong>{t('chosenSites', { count: sites.length })}</strong>}
-      <ul>
+      <ul className="plain-list">
         {sites.map((site) => (
           <li key={site.id}>
             <SiteLink site={site} /> <span className="faint">{site.detailAddress ?? site.districtName}</span>{' '}

@@ -53,17 +53,17 @@ export function Compared({ before, after, names = {}, titles }: ComparedProps) {
           {
             key: 'member',
             title: t('field'),
-            render: (_, { member }) => named(member, names) ?? <span className="mono">{member}</span>,
+            render: ({ member }) => named(member, names) ?? <span className="mono">{member}</span>,
           },
           {
             key: 'before',
             title: titles?.before ?? t('before'),
-            render: (_, { before: text, isChanged }) => side(text, isChanged),
+            render: ({ before: text, isChanged }) => side(text, isChanged),
           },
           {
             key: 'after',
             title: titles?.after ?? t('after'),
-            render: (_, { after: text, isChanged }) => side(text, isChanged),
+            render: ({ after: text, isChanged }) => side(text, isChanged),
           },
           // With other titles for the sides, the column of changes is left out.
           ...(titles === undefined
@@ -71,8 +71,7 @@ export function Compared({ before, after, names = {}, titles }: ComparedProps) {
                 {
                   key: 'isChanged',
                   title: '',
-                  render: (_: undefined, { isChanged }: Difference) =>
-                    isChanged && <State tone="warn">{t('changed')}</State>,
+                  render: ({ isChanged }: Difference) => isChanged && <State tone="warn">{t('changed')}</State>,
                 },
               ]
             : []),

@@ -192,7 +192,7 @@ export function RecordForm<Values extends object, Item, Made>(props: RecordFormP
         )}
       </InSight>
       {typeof children === 'function' ? children({ faults, wasTried }) : children}
-      <div className="form-buttons">
+      <div className="buttons">
         <Button type="primary" htmlType="submit" loading={busy === 'sending'} disabled={!isReady}>
           {verb ?? t(edited === undefined ? 'create' : 'save')}
         </Button>

@@ -100,7 +100,7 @@ export function Turns({ place, page, isWaiting }: TurnsProps) {
   const t = useCommon()
   const { number, goTo } = place
   return (
-    <div className="pager-turns">
+    <div className="buttons">
       <PagerButton icon={<VerticalRightOutlined />} words={t('firstPage')} isOff={place.isFirst} go={() => goTo(1)} />
       <PagerButton
         icon={<LeftOutlined />}

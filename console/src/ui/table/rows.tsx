@@ -29,7 +29,7 @@ interface ShownMember<Item> {
 interface RenderedCell<Item> {
   key: string
   /** Returns what a cell shows; `rows` are all rows of the page. */
-  render: (value: undefined, item: Item, rows: readonly Item[]) => ReactNode
+  render: (item: Item, rows: readonly Item[]) => ReactNode
 }
 
 type Key = string | number
@@ -198,7 +198,7 @@ const classOf = ({ align, className }: RowsColumn<never>) =>
 const labelOf = ({ key, title }: RowsColumn<never>) => (key === 'actions' ? '' : title)
 
 function cellOf<Item>({ most, none, ...column }: RowsColumn<Item>, item: Item, rows: readonly Item[]): ReactNode {
-  const shown = column.render ? column.render(undefined, item, rows) : (item[column.key] as ReactNode)
+  const shown = column.render ? column.render(item, rows) : (item[column.key] as ReactNode)
   const content = shown ?? (none && <span className="faint">{none}</span>)
   if (most === undefined) return content
   return (

@@ -14,5 +14,5 @@ export function Actor({ actor }: { actor: string }) {
 
 /** The column of a row's actor. */
 export function actorColumn<Item extends { actor: string }>(title: string) {
-  return { key: 'actor', title, most: 160, render: (_: undefined, { actor }: Item) => <Actor actor={actor} /> }
+  return { key: 'actor', title, most: 160, render: ({ actor }: Item) => <Actor actor={actor} /> }
 }

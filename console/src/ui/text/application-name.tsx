@@ -43,7 +43,7 @@ export function useApplicationColumn<Item extends { appId: string | null }>(
       isFixed: true,
       // Of one line and one width, because the names arrive after the rows, which must not move then.
       least: leastForNames,
-      render: (_, { appId }) =>
+      render: ({ appId }) =>
         appId !== null && (
           <span className="one-line" style={{ maxWidth: widthOf(104) }}>
             <ApplicationName appId={appId} />
