@@ -101,7 +101,7 @@ function useColumns(appId: string): Column<RefusalRecord>[] {
 
 /** The subject of a refusal; a serial number links to the list of devices, filtered by it. */
 function Subject({ refusal: { subject, operation } }: { refusal: RefusalRecord }) {
-  if (subject === null || !/device/i.test(operation)) return subject
+  if (!subject || !/device/i.test(operation)) return subject
   return <Link to={paths.devices({ deviceNo: subject })}>{subject}</Link>
 }
 
