@@ -3,14 +3,14 @@ import { defineTexts } from '../language/index.ts'
 /** The texts of acts on everything that matches. */
 export const useTexts = defineTexts({
   one: ['Bulk action', '操作'],
-  none: ['No bulk actions in the last 7 days.', '近 7 天没有批量操作。'],
+  none: ['No bulk actions in the last 7 days. What is done to selected rows is in Events.', '近 7 天没有批量操作。对所选行的操作见“事件”。'],
   week: [
-    'Bulk actions and their results are kept for 7 days. To start one, filter the list of devices or sites and choose “All matching…”.',
+    'Bulk actions and their results are kept for 7 days. To start one, filter the list of devices or sites by an application and choose “Apply to all matching…”.',
     '批量操作及其结果保留 7 天。在设备或站点列表中设好筛选后即可发起。',
   ],
   actTitle: ['Bulk action {{id}}: {{act}}', '操作 {{id}}：{{act}}'],
-  allThatMatch: ['All {{count}} matching…', '符合条件的 {{count}} 条…'],
-  allOfThem: ['All matching…', '符合条件的全部…'],
+  allThatMatch: ['Apply to all {{count}} matching…', '符合条件的 {{count}} 条…'],
+  allOfThem: ['Apply to all matching…', '符合条件的全部…'],
   dialog_devices: ['All matching devices', '符合条件的全部设备'],
   dialog_sites: ['All matching sites', '符合条件的全部站点'],
   act: ['Action', '操作'],
@@ -21,7 +21,7 @@ export const useTexts = defineTexts({
   act_sites_update: ['Update sites', '修改站点'],
   act_sites_delete: ['Delete sites', '删除站点'],
   words_devices_transfer: [
-    'Each device moves, with its data, to another online application. It is removed from its site.',
+    'Each device moves, with its data, to another application. It is removed from its site.',
     '每台设备整体转移到另一个在线应用，此后不安装在任何站点。',
   ],
   words_devices_unbind: [
@@ -69,7 +69,7 @@ export const useTexts = defineTexts({
   subject: ['Device or site', '对象'],
   showAct: ['View bulk action', '查看操作'],
   needsApplication: [
-    'Choose an application first. A bulk action runs in one application.',
+    'Filter by one application first. Only selected rows can be of several.',
     '请先选择一个应用，再对符合条件的全部数据进行操作。',
   ],
 })

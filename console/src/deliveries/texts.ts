@@ -36,7 +36,7 @@ export const useTexts = defineTexts({
   ],
   missedSend: ['Replay missed events', '发送这些事件'],
   orderAcross: [
-    'Grouped by application, newest event first. To see only the latest deliveries, choose an application.',
+    'Sorted by application, newest event first. To see only the latest deliveries, choose an application.',
     '按应用排列，同一应用内最新的事件在前。选择一个应用即可查看其最新投递。',
   ],
   noneYet: ['No deliveries yet.', '尚未投递任何内容。'],

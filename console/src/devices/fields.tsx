@@ -16,7 +16,7 @@ import { useSeesAll } from './parts.tsx'
 import { useDeviceTexts, useFieldNames } from './texts.ts'
 
 const useTexts = defineTexts({
-  defaultCode: ['If empty: {{code}}, the API’s default.', '留空则为接口文档的默认值 {{code}}。'],
+  defaultCode: ['If empty: {{code}} (the default).', '留空则为接口文档的默认值 {{code}}。'],
   unknownRegion: [
     'This code isn’t in the region table. It’s saved as is and shown without a name.',
     '行政区划表中没有此代码，将原样保存，不显示名称。',

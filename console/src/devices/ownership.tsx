@@ -16,7 +16,7 @@ const useTexts = defineTexts({
   transfer: ['Transfer', '转移'],
   transferTitle: ['Transfer this device?', '转移此设备？'],
   transferWords: [
-    'Moves the device to another online application, with its name, address and state. The device is removed from its site. Both applications are notified; neither learns the other’s identity.',
+    'Moves the device to another application, with its name, address and state. The device is removed from its site. Both applications are notified; neither learns the other’s identity.',
     '将设备整体转移到另一个在线应用，名称、地址和状态一并转移。转移后不再安装在任何站点。双方应用都会收到通知，但互不知晓对方。',
   ],
   transferred: ['Device transferred.', '已转移。'],
@@ -30,7 +30,7 @@ const useTexts = defineTexts({
   force: ['Force-unbind', '强制解绑'],
   forceTitle: ['Force-unbind this device?', '强制解绑此设备？'],
   forceWords: [
-    'The serial number becomes free, whichever application owns it at that time. The reason is kept in the audit log.',
+    'The serial number becomes free, whichever application owns it at that time. The reason is kept in the history.',
     '无论届时由哪个应用持有，都立即释放该设备序列号。原因将记入历史。',
   ],
 })

@@ -19,7 +19,7 @@ const useTexts = defineTexts({
   transfer: ['Transfer {{count}}', '转移 {{count}} 台'],
   transferTitle: ['Transfer {{count}} {{count:device|devices}}?', '转移 {{count}} 台设备？'],
   transferWords: [
-    'Moves each device to another online application, with its name, address and state. The devices are removed from their sites.',
+    'Moves each device to another application, with its name, address and state. The devices are removed from their sites.',
     '每台设备整体转移到另一个在线应用，名称、地址和状态一并转移。转移后不再安装在任何站点。',
   ],
   transferVerb: ['Transfer', '转移'],

@@ -15,7 +15,7 @@ import {
   useApplication,
   useFilters,
 } from '../ui/filter/filters.tsx'
-import { Select } from '../ui/form/fields.tsx'
+import { Select } from '../ui/form/many-select.tsx'
 import { Button } from '../ui/page/button.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { part } from '../ui/page/part.tsx'

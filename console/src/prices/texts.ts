@@ -2,20 +2,20 @@ import { defineTexts } from '../language/index.ts'
 
 /** The texts of prices from a date on. */
 export const useTexts = defineTexts({
-  title: ['Price changes', '调价'],
+  title: ['Scheduled price changes', '调价'],
   orderAcross: [
-    'Grouped by application, latest effective time first. To see only one application’s price changes, choose it.',
+    'Sorted by application, latest effective time first. To see only one application’s price changes, choose it.',
     '按应用排列，同一应用内生效时间最晚的在前。选择一个应用即可只看其调价。',
   ],
   none: [
-    'No price changes yet. Schedule one on a billing rule or in the list of sites.',
+    'No price changes are scheduled. Schedule one on a billing rule or in the list of sites. What “Edit” changes immediately is in the rule’s history.',
     '还没有调价。可在计费规则中（“定时调价”）或站点列表中（“定时更换规则”）发起。',
   ],
   line: ['Price timeline', '价格时间线'],
   waits: ['From {{time}}', '自 {{time}} 起'],
   holds: ['Current, since {{time}}', '当前，自 {{time}} 起'],
   holdsNow: ['Current', '当前'],
-  held: ['Since {{time}}', '自 {{time}} 起'],
+  held: ['From {{time}}, no longer current', '自 {{time}} 起'],
   history: ['History', '历史'],
   scheduledAt: ['scheduled {{time}}', '安排于 {{time}}'],
   cancelledAt: ['Cancelled {{time}}', '取消于 {{time}}'],
@@ -38,7 +38,7 @@ export const useTexts = defineTexts({
   scheduleFor: ['Schedule for {{count}} {{count:site|sites}}', '为 {{count}} 个站点安排'],
   scheduled: ['Price change scheduled.', '调价已安排。'],
   noSites: ['No sites use this rule.', '没有站点使用此规则。'],
-  sitesFollow: ['Sites affected: {{count}}.', '随之调整的站点：{{count}} 个。'],
+  sitesFollow: ['Used by {{count}} {{count:site|sites}}.', '随之调整的站点：{{count}} 个。'],
   sitesOfFirst: ['In the first {{count}}:', '其中前 {{count}} 个：'],
   cityCount: ['{{city}} {{count}}', '{{city}} {{count}} 个'],
   cancelOf: ['Cancel the price change for {{time}}', '取消 {{time}} 的调价'],

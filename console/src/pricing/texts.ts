@@ -3,7 +3,7 @@ import { defineTexts } from '../language/index.ts'
 /** The texts of billing rules and of their pricing. */
 export const useTexts = defineTexts({
   name: ['Name', '规则名称'],
-  typeFixed: ['{{type}}. You can’t change the type later.', '{{type}}，类型创建后不可更改。'],
+  typeFixed: ['{{type}} (fixed once created)', '{{type}}，类型创建后不可更改。'],
   terms: ['Pricing', '规则内容'],
   priceNow: ['Current price', '当前价格'],
   perKwh: ['{{price}} yuan/kWh', '{{price}} 元/千瓦时'],

@@ -14,7 +14,7 @@ import { operationWords } from '../words/operation-words.ts'
 
 const useTexts = defineTexts({
   hint: [
-    'Write requests that were refused in the last few days, with the reason. The 1,000 newest of each application are kept.',
+    'Requests to create, change or delete something that were refused in the last few days, with the reason. The 1,000 newest of each application are kept.',
     '最近几天被拒绝的写请求及其原因。每个应用保留最新的 1,000 条。',
   ],
   none: ['No refused requests.', '没有被拒绝的请求。'],

@@ -2,7 +2,7 @@ import { defineTexts } from '../language/index.ts'
 
 export const useTexts = defineTexts({
   division: ['Province, city, district', '省市区'],
-  choose: ['Search by name or code', '按名称或代码查找'],
+  choose: ['Search by Chinese name or code', '按名称或代码查找'],
   byHand: ['Enter codes and names', '手动填写代码和名称'],
   fromTable: ['Choose from the region table', '从行政区划表选择'],
   notInTable: [
