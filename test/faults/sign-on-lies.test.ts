@@ -109,6 +109,18 @@ describe('the client', () => {
     expect([form?.get('grant_type'), form?.get('code_verifier')]).toEqual(['authorization_code', flow.verifier])
   })
 
+  test('shows its secret in the body to a provider that refuses Basic, from then on at once', async () => {
+    const methods = ['client_secret_basic', 'client_secret_post']
+    provider.lies = { refusesBasic: true, discovery: { token_endpoint_auth_methods_supported: methods } }
+    const client = newClient()
+    for (const tries of [2, 1]) {
+      provider.tokenRequests = []
+      expect((await identify(client)).subject).toBe('somebody')
+      expect(provider.tokenRequests).toHaveLength(tries)
+      expect(last()?.form.get('client_secret')).toBe(provider.clientSecret)
+    }
+  })
+
   test('without a secret is a public one, which names itself and shows nothing', async () => {
     const publicClient = new Provider({ ...settings(), clientSecret: undefined })
     expect((await identify(publicClient)).subject).toBe('somebody')
