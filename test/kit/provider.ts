@@ -181,7 +181,8 @@ export class TestProvider {
 
   private async exchange(authorization: string | undefined, form: URLSearchParams) {
     this.tokenRequests.push({ authorization, form })
-    if (this.lies.refusesBasic && authorization !== undefined) return { status: 401, value: { error: 'invalid_client' } }
+    if (this.lies.refusesBasic && authorization !== undefined)
+      return { status: 401, value: { error: 'invalid_client' } }
     const code = form.get('code') ?? ''
     const issued = this.issued.get(code)
     this.issued.delete(code)
