@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { embeddedConnection, withSql } from '../kit/database.ts'
 import { answerWith, verify } from '../kit/receiver.ts'
 import { siteBody, type TestApplication } from '../kit/records.ts'
-import { atScale, longTest, randomNumbers, seed, tell } from '../kit/scale.ts'
+import { atScale, randomNumbers, seed, tell } from '../kit/scale.ts'
 import { anyMoment, becomes, becomesTrue } from '../kit/waits.ts'
 import { CallbackBed, type Endpoint, serialOf } from './callback-bed.ts'
 
@@ -185,20 +185,6 @@ describe.concurrent('a test', () => {
     await bed.createDeviceOf(app)
     expect(await receiver.waitFor(app.path, 3)).toHaveLength(3)
   })
-
-  longTest(
-    'of an endpoint that never answers is answered after its 15 seconds, and there is one at a time',
-    async () => {
-      const app = await bed.newEndpoint(() => {})
-      const asked = client.call('testDelivery', {}, { token: app.token })
-      await receiver.waitFor(app.path, 2)
-      const second = await client.call('testDelivery', {}, { token: app.token })
-      expect([second.status, second.code]).toEqual([429, 10007])
-      expect(second.headers.get('retry-after')).toMatch(/^\d+$/)
-      const answer = await asked
-      expect(answer.data).toMatchObject({ status: 3, responseStatus: null, error: 'no answer in time' })
-    },
-  )
 })
 
 describe.concurrent('events that are made while a callback is stopped', () => {

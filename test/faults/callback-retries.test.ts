@@ -75,18 +75,6 @@ test('events wait only where a callback asks for them, and a receiver that fails
   expect((await overview()).counts?.eventsWaiting).toBe(0)
 })
 
-longTest('a receiver that answers again is no trouble any more', async () => {
-  const app = await bed.newEndpoint(answerWith(500))
-  await bed.createDevicesOf(app, 3)
-  const isTrouble = async () => {
-    await forgetCount()
-    return (await overview()).troubles.some(({ appId }: { appId: string }) => appId === app.appId)
-  }
-  expect(await becomesTrue(isTrouble)).toBe(true)
-  bed.receiver.url(app.path)
-  expect(await becomesTrue(async () => !(await isTrouble()))).toBe(true)
-})
-
 longTest(
   'each delivery has its ten attempts and dies, although new events keep coming, and each of these is tried',
   async () => {

@@ -295,17 +295,6 @@ describe.concurrent('an endpoint', () => {
     expect(received[2]?.connection).not.toBe(received[1]?.connection)
   })
 
-  longTest('whose answer dribbles counts by its status, and does not keep the next event for long', async () => {
-    const app = await bed.newEndpoint((_, response, socket) => {
-      response.writeHead(200)
-      const writing = setInterval(() => response.write('.'), 100)
-      socket.on('close', () => clearInterval(writing))
-    })
-    await bed.createDevicesOf(app, 2)
-    expect(await receiver.waitFor(app.path, 3)).toHaveLength(3)
-    expect((await bed.deliveryOf(app, 2)).response).toMatch(/^\.{3,40}$/)
-  })
-
   test('keeps its connection for the next callback, and one that it has closed is replaced at once', async () => {
     // A separate receiver, because endpoints of one host share their connections.
     const own = await Receiver.start()

@@ -1,11 +1,10 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { spawn } from 'node:child_process'
-import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from '../kit/client.ts'
 import { projectFolder } from '../kit/folders.ts'
 import { newApplication } from '../kit/records.ts'
-import { longTest } from '../kit/scale.ts'
 import { becomesTrue } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 
@@ -61,29 +60,6 @@ test('whatever a handler throws is answered 49999 in the envelope, and the proce
   } finally {
     child.kill('SIGKILL')
   }
-})
-
-longTest('files of the console that go away beside a running service change none of its answers', async () => {
-  const checkout = join(place.home, 'checkout')
-  mkdirSync(checkout)
-  for (const part of ['package.json', 'migrations', join('console', 'dist'), isNode ? 'dist' : 'src']) {
-    cpSync(join(projectFolder, part), join(checkout, part), { recursive: true })
-  }
-  symlinkSync(join(projectFolder, 'node_modules'), join(checkout, 'node_modules'))
-  const service = await place.startService({ checkout })
-  const answerOf = async (path: string) => {
-    const answer = await fetch(service.url + path)
-    return { status: answer.status, type: answer.headers.get('content-type'), text: await answer.text() }
-  }
-  const page = await answerOf('/console')
-  const [script = ''] = /\/console\/assets\/frame-[\w-]+\.js/.exec(page.text) ?? []
-  const paths = ['/console', '/docs', script]
-  const before = await Promise.all(paths.map(answerOf))
-  expect(before.map(({ status }) => status)).toEqual([200, 200, 200])
-  rmSync(join(checkout, 'console'), { recursive: true })
-  expect(await Promise.all(paths.map(answerOf))).toEqual(before)
-  await newApplication(new Client(service))
-  expect(await service.stop()).toBe(0)
 })
 
 describe('outside of every request', () => {

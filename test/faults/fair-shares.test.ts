@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import type { Sql } from 'postgres'
-import { measureShares, p95 } from '../../bench/fair-shares.ts'
 import { createExport, createImport } from '../../src/bulk/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { pageSites } from '../../src/sites/contract.ts'
@@ -9,7 +8,7 @@ import { Client } from '../kit/client.ts'
 import { type OwnDatabase, statisticsAreIn } from '../kit/database.ts'
 import { RawConnection, rawPost } from '../kit/raw-connection.ts'
 import { deviceBody, newApplication } from '../kit/records.ts'
-import { atScale, longTest, tell } from '../kit/scale.ts'
+import { tell } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
 import { twoServices } from '../kit/two-services.ts'
 import { becomesTrue } from '../kit/waits.ts'
@@ -27,23 +26,6 @@ beforeAll(async () => {
 }, 60_000)
 
 const start = (env: Record<string, string>) => place.startService({ env: { DATABASE_URL: database.url(), ...env } })
-
-longTest(
-  'beside one application’s searches, replays and hang-ups, another is refused nothing',
-  async () => {
-    const service = await start({ FORECOURT_PRIVATE_CALLBACKS: 'allow' })
-    const inGate = { sites: 10_000, events: 5_000, rounds: 2, seconds: 2 }
-    const greed = atScale(inGate, { sites: 100_000, events: 40_000, rounds: 3, seconds: 8 })
-    const { shares } = await database.run((sql) => measureShares(service, sql, greed))
-    for (const { operation, quietMs, loadedMs, refused } of shares) {
-      tell(`${operation}: p95 ${p95(quietMs).toFixed(1)} ms quiet, ${p95(loadedMs).toFixed(1)} ms beside the load`)
-      expect(refused, operation).toEqual([])
-      expect(loadedMs.length, operation).toBeGreaterThan(10)
-    }
-    expect(await service.stop()).toBe(0)
-  },
-  180_000,
-)
 
 test('an application reads twice at once, 128 more wait, and what nobody waits for is cancelled', async () => {
   const service = await start({ FORECOURT_STATEMENT_TIMEOUT_MS: String(statementTimeoutMs) })

@@ -1,12 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'bun:test'
-import { saveBillingRule } from '../../src/billing-rules/contract.ts'
 import { createImport } from '../../src/bulk/contract.ts'
 import { lockApplication } from '../../src/database/application-lock.ts'
-import { createDevice, createDevices, updateDevice } from '../../src/devices/contract.ts'
-import { unbindDevice } from '../../src/devices/ownership/contract.ts'
-import { reportDeviceState, reportDeviceStates } from '../../src/devices/state/contract.ts'
-import { saveSite, saveSites, updateSite } from '../../src/sites/contract.ts'
-import type { Operation } from '../../src/vocabulary/operation.ts'
 import { type Answer, Client, rememberedMs } from '../kit/client.ts'
 import { deviceBody, newApplication, siteBody, type TestApplication } from '../kit/records.ts'
 import { atScale, tell } from '../kit/scale.ts'
@@ -51,12 +45,6 @@ const changes: Change[] = [
   },
 ]
 
-const rule = {
-  ruleName: 'Day',
-  ruleType: 1,
-  periods: [{ startTime: '00:00:00', electricityPrice: '0.65', servicePrice: '0.8' }],
-}
-
 /**
  * Holds the application's lock while `use` runs, as a writer in another process would; or, with `isOrdered`, the row
  * that a change needs once it has the lock. Such a change keeps the lock meanwhile, so that no writer can overtake it.
@@ -76,84 +64,7 @@ function holdingLock<T>(
   )
 }
 
-/** Every row of an application, as one text. */
-function belongings(appId: string): Promise<string> {
-  return database.run(async (sql) => {
-    const rows = await sql`
-      select 'device' as kind, row_to_json(d)::text as row from device d where app_id = ${appId}
-      union all select 'presence', row_to_json(p)::text from device_presence p where app_id = ${appId}
-      union all select 'site', row_to_json(s)::text from site s where app_id = ${appId}
-      union all select 'rule', row_to_json(r)::text from billing_rule r where app_id = ${appId}
-      union all select 'terms', row_to_json(t)::text from rule_terms t where app_id = ${appId}
-      union all select 'config', row_to_json(c)::text from third_party_config c where app_id = ${appId}
-      union all select 'event', id || type from event
-        where app_id = ${appId} and type not in ('application.frozen', 'application.secretRotated')
-      order by 1, 2`
-    return rows.map((row) => `${row.kind} ${row.row}`).join('\n')
-  })
-}
-
 describe.each(changes)('after $what', ({ what, refused, isOrdered, change }) => {
-  test('nothing that was admitted before and waits is written', async () => {
-    const app = await newApplication(a)
-    const { appId, token } = app
-    const call = async <Data>(client: Client, operation: { path: string }, body: object, key?: string) =>
-      client.call(operation as Operation, body, {
-        token,
-        headers: key === undefined ? {} : { 'idempotency-key': key },
-      }) as Promise<Answer<Data>>
-    const device = deviceBody(appId)
-    expect((await call(a, createDevice, device, 'kept')).code).toBe(0)
-    const { deviceNo } = device
-    const site = siteBody(appId)
-    const { id: siteId } = (await call<{ id: number }>(b, saveSite, site, 'kept')).data
-    // One of each kind; `access-of-writes.test.ts` has every write of its own.
-    const writes: [{ path: string; id: string }, object, string?][] = [
-      [createDevice, deviceBody(appId)],
-      [createDevice, device, 'kept'],
-      [createDevices, { appId, devices: [{ ...deviceBody(appId), appId: undefined }] }],
-      [saveSite, siteBody(appId)],
-      [saveSite, site, 'kept'],
-      [saveSites, { appId, sites: [{ ...siteBody(appId), appId: undefined }] }],
-      [reportDeviceState, { deviceNo, onlineStatus: 1 }],
-      [reportDeviceStates, { reports: [{ deviceNo, version: '7' }] }, 'fresh'],
-      [updateDevice, { deviceNo, deviceName: 'other' }],
-      [unbindDevice, { deviceNo }],
-      [updateSite, { id: siteId, siteName: 'other' }],
-      [saveBillingRule, { ...rule, ruleName: 'other' }],
-    ]
-    // Both processes have the token in memory now, so that they admit the next requests without a query.
-    expect((await call(b, updateDevice, { deviceNo, deviceName: device.deviceName })).code).toBe(0)
-    const before = await belongings(appId)
-
-    const { changed, sent } = await holdingLock(
-      appId,
-      async (waiting) => {
-        let changed: Promise<Answer<unknown>> | undefined
-        if (isOrdered) {
-          changed = change(app)
-          expect(await becomesTrue(async () => (await waiting()) === 1)).toBe(true)
-        }
-        const sent = writes.map(([operation, body, key], index) => call(index % 2 === 0 ? a : b, operation, body, key))
-        // At least the writers of both processes and several other requests; the size of the pools limits their number.
-        expect(await becomesTrue(async () => (await waiting()) >= 6)).toBe(true)
-        // The others wait in their processes, which no query shows.
-        await sleep(100)
-        changed ??= change(app)
-        if (!isOrdered) expect((await changed).code).toBe(0)
-        return { changed, sent }
-      },
-      isOrdered,
-    )
-    expect((await changed).code).toBe(0)
-    const answers = await Promise.all(sent)
-    // On a busy machine some wait too long for the lock, and get 50003.
-    const inTime = answers.map(({ code }, index) => `${writes[index]?.[0].id} ${code === unknown ? refused : code}`)
-    expect(inTime).toEqual(writes.map(([{ id }]) => `${id} ${refused}`))
-    expect(answers.filter(({ code }) => code === refused).length).toBeGreaterThan(writes.length / 2)
-    expect(await belongings(appId)).toBe(before)
-  })
-
   test('a batch that is refused as a whole keeps no key, and one that another carries on keeps its own', async () => {
     const app = await newApplication(a)
     const { appId, token } = app

@@ -4,9 +4,9 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ProcessId } from '../../src/embedded/processes.ts'
 import { type Answer, Client } from '../kit/client.ts'
-import { databaseProcesses, embeddedConnection, type OwnDatabase, postmasterPid, withSql } from '../kit/database.ts'
+import { embeddedConnection, type OwnDatabase, withSql } from '../kit/database.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
-import { atScale, distribution, longTest, tell } from '../kit/scale.ts'
+import { atScale, distribution, tell } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
 import { newSharedDatabase } from '../kit/shared-server.ts'
 import { becomesTrue, sleep } from '../kit/waits.ts'
@@ -238,44 +238,6 @@ test('with 5 creates allowed to wait, a flood’s surplus is refused at once and
   expect(await service.stop()).toBe(0)
   await database.stop()
 })
-
-longTest(
-  'an embedded database that is killed comes back by itself, also when only one of its backends is killed',
-  async () => {
-    const service = await place.startService({ env: { FORECOURT_STATEMENT_TIMEOUT_MS: String(statementTimeoutMs) } })
-    const client = new Client(service)
-    const app = await newApplication(client)
-    const took: number[] = []
-    for (let kill = 0; kill < atScale(4, 6); kill++) {
-      const writing = Array.from({ length: 24 }, () => keyedDevice(client, app))
-      const first = Promise.all(writing.map((device) => device.send()))
-      const postmaster = postmasterPid(service.dataDir)
-      const backends = databaseProcesses(service.dataDir).filter(({ pid }) => pid !== postmaster)
-      // The newest backend process serves a connection of the service.
-      const victim = kill % 2 === 0 ? postmaster : (backends.at(-1)?.pid as number)
-      process.kill(victim, 'SIGKILL')
-      const began = performance.now()
-      for (const { status, text } of await first) expect([200, 503], text).toContain(status)
-      expect(await worksAgain(client, app, 20_000), 'healed within 20 s').toBe(true)
-      took.push(performance.now() - began)
-      for (const device of writing) {
-        // After a first success some requests can still fail: a server that lost a backend ends all others first.
-        const isSettled = async () => (await device.send()).status === 200
-        expect(await becomesTrue(isSettled), 'settled by its key').toBe(true)
-      }
-      const rows = await withSql(
-        embeddedConnection(service.dataDir),
-        (sql) => sql`
-      select count(*)::int as events from event where subject in ${sql(writing.map((device) => device.deviceNo))}`,
-      )
-      expect(rows[0]?.events).toBe(writing.length)
-    }
-    tell(`an embedded database that was killed: creating again after ${distribution(took)}`)
-    expect((await client.call('getReadiness', {})).status).toBe(200)
-    expect(await service.stop()).toBe(0)
-    expect(databaseProcesses(service.dataDir)).toEqual([])
-  },
-)
 
 test('a row that the database will not take fails alone, and its neighbours in the batch are written', async () => {
   const database = await newSharedDatabase()

@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { type Answer, type CallOptions, Client } from '../kit/client.ts'
 import type { OwnDatabase } from '../kit/database.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
-import { atScale, distribution, longTest, randomNumbers, seed, tell } from '../kit/scale.ts'
-import { anyMoment, becomesTrue, load } from '../kit/waits.ts'
+import { atScale, distribution, randomNumbers, seed, tell } from '../kit/scale.ts'
+import { anyMoment, load } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 
 // Requests side by side, on two processes. Owners of serials, placements and prices: `linearizability.test.ts`.
@@ -284,47 +284,3 @@ test('rows of updateBatch beside unbinds: each was there or is not found, and no
   expect(refused, said).toBeGreaterThan(0)
   tell(`${refused} of ${4 * serials.length} rows came after their device’s end`)
 })
-
-longTest(
-  'an import that updates beside unbinds and updates: what it says of a row is what the row’s events tell',
-  async () => {
-    const app = await newApplication(each(0))
-    const serials = await newDevices(app, updated)
-    const cell = (deviceNo: string) => `${deviceNo},Imported,360102,"115.899918,28.676493"`
-    const file = ['deviceNo,deviceName,districtCode,coordinates', ...serials.map(cell)].join('\n')
-    const sending = each(0).call(
-      'createImport',
-      { kind: 'devices', mode: 'upsert', file },
-      { ...app, headers: { 'content-type': 'text/csv' } },
-    )
-    const unbound = new Set<string>()
-    for (const [index, deviceNo] of serials.toReversed().entries()) {
-      if (index % 3 === 0) {
-        await anyMoment(random, 2)
-        expect((await each(1).call('unbindDevice', { deviceNo }, app)).code).toBe(0)
-        unbound.add(deviceNo)
-      }
-      if (index % 3 === 1) await each(index).call('updateDevice', { deviceNo, tag: 'beside' }, app)
-    }
-    const { id } = (await sending).data
-    await becomesTrue(async () => (await each(0).call('getImport', { id }, app)).data.status > 2)
-    const { text } = await each(0).call('getImportResult', { id }, app)
-    const lines: { deviceNo: string; outcome: string; code: number }[] = text
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line))
-    expect(
-      lines.map(({ deviceNo }) => deviceNo),
-      said,
-    ).toEqual(serials)
-    const events = await typesBySubject(app)
-    for (const { deviceNo, outcome, code } of lines) {
-      const types = events.get(deviceNo) ?? []
-      expect(code, said).toBe(0)
-      // A device that was unbound before its row is created again.
-      expect(types.filter((type) => type === 'device.bound').length, said).toBe(outcome === 'created' ? 2 : 1)
-      if (outcome === 'updated') expect(types, said).toContain('device.updated')
-      if (outcome === 'created') expect(unbound.has(deviceNo), said).toBe(true)
-    }
-  },
-)

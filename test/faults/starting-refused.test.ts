@@ -93,17 +93,6 @@ test('a taken port is refused by its number, and the database is not left runnin
   expect(await refusal({ dataDir: place.preparedFolder(), env })).toBe(isTaken(silentPort))
 })
 
-longTest("another instance's port is refused too, and is free again at once when that one has stopped", async () => {
-  const other = await place.startService()
-  const { port } = new URL(other.url)
-  const env = { FORECOURT_PORT: port }
-  expect(await refusal({ dataDir: place.preparedFolder(), env })).toBe(isTaken(port))
-  // After the service closes a connection, the operating system keeps its port in use for a minute.
-  await Promise.all(Array.from({ length: 8 }, () => fetch(`${other.url}/healthz`)))
-  expect(await other.stop()).toBe(0)
-  expect(await (await place.startService({ env })).stop()).toBe(0)
-})
-
 describe('a database that cannot be used is told in one sentence, without the password:', () => {
   const secret = 'pa55-w0rd-of-the-database'
   const on = (host: string, query = '') => `postgres://user:${secret}@${host}/forecourt${query}`

@@ -1,14 +1,10 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { spawn, spawnSync } from 'node:child_process'
-import { chownSync, existsSync, mkdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
 import { Client } from '../kit/client.ts'
 import { databaseProcesses } from '../kit/database.ts'
-import { projectFolder } from '../kit/folders.ts'
-import { deviceBody, newApplication, newSerial, type TestApplication } from '../kit/records.ts'
-import { atScale, isLong, longTest, randomNumbers, seed } from '../kit/scale.ts'
+import { deviceBody, newApplication, type TestApplication } from '../kit/records.ts'
+import { atScale, longTest, randomNumbers, seed } from '../kit/scale.ts'
 import { newSharedDatabase } from '../kit/shared-server.ts'
-import { anyMoment, becomesTrue } from '../kit/waits.ts'
+import { anyMoment } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 
 const place = new Workplace()
@@ -65,64 +61,4 @@ describe.each(['SIGKILL', 'SIGTERM'] as const)('a first start that %s ends', (na
     expect(await service.stop()).toBe(0)
     expect(databaseProcesses(dataDir)).toEqual([])
   })
-})
-
-test.skipIf(!isLong || process.getuid?.() !== 0)(
-  'it works as root on a data folder that only root can enter',
-  async () => {
-    const dataDir = join(place.home, 'closed')
-    mkdirSync(dataDir, { mode: 0o700 })
-    let app: TestApplication | undefined
-    for (let start = 0; start < 2; start++) {
-      const service = await place.startService({ dataDir, isFromSource: true })
-      app ??= await newApplication(new Client(service))
-      await createOne(new Client(service), app)
-      expect(databaseProcesses(dataDir).length).toBeGreaterThan(0)
-      expect(await service.stop()).toBe(0)
-      expect(databaseProcesses(dataDir)).toEqual([])
-    }
-  },
-)
-
-const setpriv = '/usr/bin/setpriv'
-const nobody = 65534
-const asNobody = [`--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups']
-const main = join(projectFolder, 'src', 'main.ts')
-/** Whether this test may run a program as another user, and that user can read the project. */
-const canBeNobody =
-  process.getuid?.() === 0 &&
-  existsSync(setpriv) &&
-  spawnSync(setpriv, [...asNobody, 'test', '-r', main, '-a', '-x', process.execPath]).status === 0
-
-test.skipIf(!isLong || !canBeNobody)('it works as an ordinary user, who also runs the database', async () => {
-  const dataDir = join(place.home, 'ordinary')
-  mkdirSync(dataDir, { mode: 0o700 })
-  chownSync(dataDir, nobody, nobody)
-  const operatorKey = newSerial('a-key-of-an-ordinary-user')
-  const child = spawn(setpriv, [...asNobody, process.execPath, main], {
-    cwd: '/',
-    env: {
-      PATH: '/usr/bin:/bin',
-      FORECOURT_PORT: '0',
-      FORECOURT_DATA_DIR: dataDir,
-      FORECOURT_OPERATOR_KEY: operatorKey,
-      FORECOURT_LOG_LEVEL: 'warn',
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  let told = ''
-  child.stdout.on('data', (piece) => {
-    told += piece
-  })
-  const isReady = /^Forecourt is ready at (\S+)$/m
-  expect(await becomesTrue(() => isReady.test(told)), told).toBe(true)
-  const url = isReady.exec(told)?.[1] ?? ''
-  const client = new Client({ url, operatorKey })
-  await createOne(client, await newApplication(client))
-  for (const { pid } of databaseProcesses(dataDir)) expect(statSync(`/proc/${pid}`).uid).toBe(nobody)
-  expect(databaseProcesses(dataDir).length).toBeGreaterThan(0)
-  const code = new Promise((resolve) => child.once('exit', resolve))
-  child.kill('SIGTERM')
-  expect(await code).toBe(0)
-  expect(databaseProcesses(dataDir)).toEqual([])
 })

@@ -6,7 +6,6 @@ import { findProcess, goneWithin, type ProcessId, signal } from '../../src/embed
 import { Client, untilAdmitted } from '../kit/client.ts'
 import { databaseProcesses, embeddedConnection, postmasterPid, withSql } from '../kit/database.ts'
 import { RawConnection, rawPost } from '../kit/raw-connection.ts'
-import { answerWith, Receiver } from '../kit/receiver.ts'
 import { deviceBody, newApplication, type TestApplication } from '../kit/records.ts'
 import { atScale, longTest, tell } from '../kit/scale.ts'
 import { runServiceToItsEnd, type Service } from '../kit/service.ts'
@@ -251,20 +250,6 @@ test('a frozen application is refused at once by all workers', async () => {
     expect((await client.operate('freezeApplication', { appId: app.appId, reason: 'test' })).code).toBe(0)
     expect(new Set((await many(12, ask)).map(({ code }) => code))).toEqual(new Set([10005]))
   }
-})
-
-longTest('of many tests of one callback at once, one is sent', async () => {
-  const receiver = await Receiver.start()
-  const app = await newApplication(client, { thirdPartyConfig: null })
-  const callbackUrl = receiver.url('/test', (...arrived) => void setTimeout(() => answerWith(200)(...arrived), 500))
-  const config = { appId: app.appId, operatorName: 'Operator', callbackUrl, callbackEvents: ['site.created'] }
-  expect((await client.call('saveThirdPartyConfig', config, { token: app.token })).code).toBe(0)
-  const answers = await many(12, () =>
-    client.call('testDelivery', { appId: app.appId }, { token: app.token, ...onItsOwn }),
-  )
-  expect(answers.map(({ code }) => code).sort()).toEqual([0, ...Array(11).fill(10007)])
-  expect(receiver.at('/test')).toHaveLength(1)
-  receiver.stop()
 })
 
 longTest('a port that is taken, by a program or by another service’s workers, is one clear sentence', async () => {
