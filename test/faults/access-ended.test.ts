@@ -5,7 +5,6 @@ import { getActResult } from '../../src/bulk/acts/contract.ts'
 import { createExport, createImport, getImportResult } from '../../src/bulk/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
-import { newPerson, signIn } from '../kit/people.ts'
 import {
   deviceBody,
   newApplication,
@@ -16,6 +15,7 @@ import {
   type TestApplication,
 } from '../kit/records.ts'
 import { atScale } from '../kit/scale.ts'
+import { newSignedIn } from '../kit/sessions.ts'
 import { twoServices } from '../kit/two-services.ts'
 import { becomesTrue, sleep, staysTrue } from '../kit/waits.ts'
 
@@ -51,8 +51,7 @@ const ofPerson = async (
   role: string,
   lose: (id: number, headers: Record<string, string>) => Promise<unknown>,
 ): Promise<Holder> => {
-  const person = await newPerson(client, role, role === 'developer' ? [appId] : [])
-  const headers = await signIn(client, person)
+  const { headers, ...person } = await newSignedIn(client, role, role === 'developer' ? [appId] : [])
   return { appId, headers, lose: () => lose(person.id, headers) }
 }
 
@@ -60,8 +59,7 @@ const ofKey = async (
   { appId }: TestApplication,
   lose: (id: number, ownerId: number) => Promise<unknown>,
 ): Promise<Holder> => {
-  const owner = await newPerson(client, 'admin')
-  const headers = await signIn(client, owner)
+  const { headers, ...owner } = await newSignedIn(client, 'admin')
   const made = await client.call('createOperatorKey', { name: newSerial('key'), role: 'operator' }, { headers })
   const authorization = `Bearer ${shownSecret(made.data.operatorKey)}`
   return { appId, headers: { authorization }, lose: () => lose(made.data.id, owner.id) }

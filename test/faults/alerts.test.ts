@@ -141,7 +141,7 @@ async function report(client: Client, { token }: TestApplication, serials: reado
 
 describe.skipIf(prometheus === null || alertmanager === null)('people are told', () => {
   longTest(
-    'once of an application that falls silent, and once of its recovery; of a flapping gate twice; of an outage by the service’s own alert',
+    'once of silence and recovery, twice of a flapping gate, and of an outage by its own alert',
     async () => {
       const port = String(await freePort())
       const database = await place.findDatabase()

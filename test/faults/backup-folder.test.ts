@@ -1,17 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { forecourt } from '../cli/support.ts'
 import type { OwnDatabase } from '../kit/database.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { longTest } from '../kit/scale.ts'
 import { newSharedDatabase } from '../kit/shared-server.ts'
-import { Workplace } from '../kit/workplace.ts'
 
 // `forecourt backup --to FOLDER --keep N`, which a timer runs each night.
 
-const place = new Workplace()
+const place = ownWorkplace()
 let database: OwnDatabase
 let env: Record<string, string>
 const folder = join(place.home, 'nightly', 'backups')
@@ -20,7 +20,6 @@ beforeAll(async () => {
   database = await newSharedDatabase()
   env = { DATABASE_URL: database.url(), FORECOURT_DATA_DIR: place.newFolder() }
 }, 120_000)
-afterAll(() => place.clear(), 120_000)
 
 const backup = async (...options: string[]) => {
   const ended = await forecourt(['backup', '--to', folder, '--json', ...options], env)

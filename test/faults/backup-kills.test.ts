@@ -63,25 +63,21 @@ describe('killed', () => {
     expect(existsSync(`${file}.partial`)).toBe(false)
   }, 300_000)
 
-  longTest(
-    `${rounds} times, a restore leaves the database empty`,
-    async () => {
-      const file = newFile()
-      expectDone(await forecourt(['backup', file], source.env))
-      const takes = await timed(['restore', file], (await newDatabase()).env)
-      let killed = 0
-      for (let round = 0; round < rounds; round++) {
-        const { env, look } = await newDatabase()
-        if (!(await killWithin(['restore', file], env, takes))) continue
-        killed++
-        const again = await forecourt(['restore', file], env)
-        // A restore that was killed just after its commit is complete, so a second one is refused.
-        if (again.code !== 0) expectRefused(again, 'The database isn’t empty')
-        const [events] = await look((sql) => sql`select count(*)::int as count from event where app_id = 'many'`)
-        expect(events?.count).toBe(20_000)
-      }
-      tell(`${killed} of ${rounds} kills came before the end of a restore`)
-    },
-    300_000,
-  )
+  longTest(`${rounds} times, a restore leaves the database empty`, async () => {
+    const file = newFile()
+    expectDone(await forecourt(['backup', file], source.env))
+    const takes = await timed(['restore', file], (await newDatabase()).env)
+    let killed = 0
+    for (let round = 0; round < rounds; round++) {
+      const { env, look } = await newDatabase()
+      if (!(await killWithin(['restore', file], env, takes))) continue
+      killed++
+      const again = await forecourt(['restore', file], env)
+      // A restore that was killed just after its commit is complete, so a second one is refused.
+      if (again.code !== 0) expectRefused(again, 'The database isn’t empty')
+      const [events] = await look((sql) => sql`select count(*)::int as count from event where app_id = 'many'`)
+      expect(events?.count).toBe(20_000)
+    }
+    tell(`${killed} of ${rounds} kills came before the end of a restore`)
+  })
 })

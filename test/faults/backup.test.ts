@@ -24,19 +24,20 @@ const bed = new BackupBed()
 const { newDatabase, newFile, place } = bed
 const said = `seed ${seed}`
 let atWork: Writers | undefined
+const rounds = atScale(1, 20)
 
 afterEach(() => atWork?.abandon())
 afterAll(() => bed.clear(), 120_000)
 
 test(
-  `under load, ${atScale(1, 20)} times: all that was acknowledged before a backup is in it, consistent`,
+  `under load, ${rounds} times: all that was acknowledged before a backup is in it, consistent`,
   async () => {
     const source = await place.startService()
     const env = { FORECOURT_DATA_DIR: source.dataDir }
     const app = await newApplication(new Client(source))
     const acknowledged: Create[] = []
     let last: { env: Record<string, string>; before: Create[]; rows: number } | undefined
-    for (let round = 0; round < atScale(1, 20); round++) {
+    for (let round = 0; round < rounds; round++) {
       // The writers pause during a restore, so that a slow machine has no more rows to compare.
       const writers = new Writers(app, source)
       atWork = writers

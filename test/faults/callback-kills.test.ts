@@ -67,81 +67,77 @@ const storedOf = (database: OwnDatabase, endpoints: Endpoint[]) =>
     return row?.delivered as number
   })
 
-longTest(
-  'callbacks of two processes come once each, and at least once, in order, whatever is killed',
-  async () => {
-    const database = await place.startDatabase()
-    const services = await Promise.all([start(database), start(database)])
-    const clients = () => services.map((service) => new Client(service))
-    /** Creates devices at any process until it is stopped, no faster than callbacks are sent. */
-    const createAlong = ({ appId, token }: Endpoint) =>
-      load(
-        () => {
-          const client = clients()[random() < 0.5 ? 0 : 1] as Client
-          return client.call('createDevice', deviceBody(appId), { token }).catch(() => {})
-        },
-        { pauseMs: 20 },
-      )
-    const newEndpoints = (count: number, name: string) =>
-      Promise.all(Array.from({ length: count }, (_, n) => newEndpoint(clients()[n % 2] as Client, `/${name}-${n}`)))
+longTest('callbacks of two processes come once each, and at least once, in order, whatever is killed', async () => {
+  const database = await place.startDatabase()
+  const services = await Promise.all([start(database), start(database)])
+  const clients = () => services.map((service) => new Client(service))
+  /** Creates devices at any process until it is stopped, no faster than callbacks are sent. */
+  const createAlong = ({ appId, token }: Endpoint) =>
+    load(
+      () => {
+        const client = clients()[random() < 0.5 ? 0 : 1] as Client
+        return client.call('createDevice', deviceBody(appId), { token }).catch(() => {})
+      },
+      { pauseMs: 20 },
+    )
+  const newEndpoints = (count: number, name: string) =>
+    Promise.all(Array.from({ length: count }, (_, n) => newEndpoint(clients()[n % 2] as Client, `/${name}-${n}`)))
 
-    // A process keeps an endpoint's lease while there are events. A pause longer than the interval of their searches lets
-    // either process lease it next; both must have sent some callbacks, or the test shows nothing.
-    const quiet = await newEndpoints(20, 'quiet')
-    const hasBoth = async () => (await Promise.all(clients().map(deliveredBy))).every((share) => share > 0)
-    for (let round = 0; round < 2 || (round < 20 && !(await hasBoth())); round++) {
-      const creating = quiet.map(createAlong)
-      await sleep(2_000)
-      await Promise.all(creating.map((one) => one.stop()))
-      await sleep(5_000)
-    }
-    await haveArrived(database, quiet, 60_000)
-    for (const endpoint of quiet) expect(idsAt(endpoint.path), said).toEqual(await expectedOf(database, endpoint))
-    expect(await hasBoth(), 'each process has delivered some').toBe(true)
+  // A process keeps an endpoint's lease while there are events. A pause longer than the interval of their searches lets
+  // either process lease it next; both must have sent some callbacks, or the test shows nothing.
+  const quiet = await newEndpoints(20, 'quiet')
+  const hasBoth = async () => (await Promise.all(clients().map(deliveredBy))).every((share) => share > 0)
+  for (let round = 0; round < 2 || (round < 20 && !(await hasBoth())); round++) {
+    const creating = quiet.map(createAlong)
+    await sleep(2_000)
+    await Promise.all(creating.map((one) => one.stop()))
+    await sleep(5_000)
+  }
+  await haveArrived(database, quiet, 60_000)
+  for (const endpoint of quiet) expect(idsAt(endpoint.path), said).toEqual(await expectedOf(database, endpoint))
+  expect(await hasBoth(), 'each process has delivered some').toBe(true)
 
-    const striker = new Striker()
-    const endpoints: Endpoint[] = []
-    let killed = 0
-    for (let hasTaken = false; killed < kills || (!hasTaken && killed < mostKills); killed++) {
-      // New endpoints for each kill: the earlier ones wait for their leases to end, and are checked at the end.
-      const fresh = await newEndpoints(3, `kill-${killed}`)
-      endpoints.push(...fresh)
-      const creating = fresh.map(createAlong)
-      await becomesTrue(() => fresh.every(({ path }) => receiver.at(path).length > 5))
-      if (killed % 4 === 3) {
-        database.signalAll('SIGKILL')
-        await anyMoment(random, 1_500)
-        await database.start()
-      } else await striker.strike(services[killed % 2] as Service, false)
-      await Promise.all(creating.map((one) => one.stop()))
-      const stored = await storedOf(database, fresh)
-      hasTaken ||= fresh.flatMap(({ path }) => firstsAt(path)).length > stored
-      // The other process takes over at once what a killed one had not leased, and within the lease what it had.
-      if (killed % 4 === 2) await haveArrived(database, fresh, leaseMs + 20_000)
-      if (killed % 4 !== 3) services[killed % 2] = await start(database)
-    }
-    await striker.end()
-    await haveArrived(database, endpoints, leaseMs + 20_000)
-    let doubles = 0
-    for (const endpoint of endpoints) {
-      const expected = await expectedOf(database, endpoint)
-      // No event is lost, no other event was sent, and first arrivals are in order.
-      expect(firstsAt(endpoint.path), `${said}: ${endpoint.path}`).toEqual(expected)
-      doubles += idsAt(endpoint.path).length - expected.length
-      const texts = new Map(receiver.at(endpoint.path).map(({ id, text }) => [id, text]))
-      for (const { id, text } of receiver.at(endpoint.path)) expect([id, texts.get(id)]).toEqual([id, text])
-      for (const last of receiver.at(endpoint.path).slice(-1)) verify(last, endpoint.secret)
-    }
-    const events = endpoints.flatMap(({ path }) => firstsAt(path)).length
-    tell(`${killed} kills: ${events} events to ${endpoints.length} endpoints, ${doubles} of them twice`)
-    expect(await becomesTrue(async () => (await storedOf(database, endpoints)) === events)).toBe(true)
-    // Zero would mean that no kill interrupted a callback.
-    expect(doubles, `${said}: callbacks whose outcome a kill took`).toBeGreaterThan(0)
-    expect(await Promise.all(services.map((service) => service.stop()))).toEqual([0, 0])
-    await database.stop()
-  },
-  600_000,
-)
+  const striker = new Striker()
+  const endpoints: Endpoint[] = []
+  let killed = 0
+  for (let hasTaken = false; killed < kills || (!hasTaken && killed < mostKills); killed++) {
+    // New endpoints for each kill: the earlier ones wait for their leases to end, and are checked at the end.
+    const fresh = await newEndpoints(3, `kill-${killed}`)
+    endpoints.push(...fresh)
+    const creating = fresh.map(createAlong)
+    await becomesTrue(() => fresh.every(({ path }) => receiver.at(path).length > 5))
+    if (killed % 4 === 3) {
+      database.signalAll('SIGKILL')
+      await anyMoment(random, 1_500)
+      await database.start()
+    } else await striker.strike(services[killed % 2] as Service, false)
+    await Promise.all(creating.map((one) => one.stop()))
+    const stored = await storedOf(database, fresh)
+    hasTaken ||= fresh.flatMap(({ path }) => firstsAt(path)).length > stored
+    // The other process takes over at once what a killed one had not leased, and within the lease what it had.
+    if (killed % 4 === 2) await haveArrived(database, fresh, leaseMs + 20_000)
+    if (killed % 4 !== 3) services[killed % 2] = await start(database)
+  }
+  await striker.end()
+  await haveArrived(database, endpoints, leaseMs + 20_000)
+  let doubles = 0
+  for (const endpoint of endpoints) {
+    const expected = await expectedOf(database, endpoint)
+    // No event is lost, no other event was sent, and first arrivals are in order.
+    expect(firstsAt(endpoint.path), `${said}: ${endpoint.path}`).toEqual(expected)
+    doubles += idsAt(endpoint.path).length - expected.length
+    const texts = new Map(receiver.at(endpoint.path).map(({ id, text }) => [id, text]))
+    for (const { id, text } of receiver.at(endpoint.path)) expect([id, texts.get(id)]).toEqual([id, text])
+    for (const last of receiver.at(endpoint.path).slice(-1)) verify(last, endpoint.secret)
+  }
+  const events = endpoints.flatMap(({ path }) => firstsAt(path)).length
+  tell(`${killed} kills: ${events} events to ${endpoints.length} endpoints, ${doubles} of them twice`)
+  expect(await becomesTrue(async () => (await storedOf(database, endpoints)) === events)).toBe(true)
+  // Zero would mean that no kill interrupted a callback.
+  expect(doubles, `${said}: callbacks whose outcome a kill took`).toBeGreaterThan(0)
+  expect(await Promise.all(services.map((service) => service.stop()))).toEqual([0, 0])
+  await database.stop()
+})
 
 test('callbacks that are under way when their service is told to stop end within 2 seconds, and another goes on at once', async () => {
   const database = await newSharedDatabase()

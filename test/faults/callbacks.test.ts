@@ -400,35 +400,29 @@ describe.concurrent('an endpoint', () => {
   })
 })
 
-longTest(
-  'callbacks that were saved while private addresses were allowed reach none once they are refused',
-  async () => {
-    const dataDir = place.preparedFolder()
-    const allowing = await place.startService({ dataDir, env: { FORECOURT_PRIVATE_CALLBACKS: 'allow' } })
-    const urls = [receiver.url('/refused'), receiver.url('/refused').replace('http:', 'https:')]
-    const apps = await Promise.all(
-      urls.map((callbackUrl) =>
-        newApplication(new Client(allowing), {
-          thirdPartyConfig: { operatorName: 'Operator', callbackUrl, callbackEvents: ['device.bound'] },
-        }),
-      ),
-    )
-    await allowing.stop()
-    const refusing = await place.startService({ dataDir })
-    const strict = new Client(refusing)
-    const errors = [
-      'the URL must begin with https://',
-      'the URL must not point to a private, local or reserved address',
-    ]
-    for (const [index, { appId, token }] of apps.entries()) {
-      await strict.call('createDevice', deviceBody(appId), { token })
-      const tested = await strict.call('testDelivery', {}, { token })
-      expect(tested.data).toMatchObject({ status: 3, error: errors[index] ?? '' })
-      const failed = async () => (await strict.call('pageDeliveries', { status: 1 }, { token })).data.list
-      expect(await becomesTrue(async () => (await failed()).length === 1)).toBe(true)
-      expect((await failed())[0]).toMatchObject({ type: 'device.bound', error: errors[index] ?? '' })
-    }
-    expect(receiver.at('/refused')).toEqual([])
-    await refusing.stop()
-  },
-)
+longTest('callbacks that were saved for private addresses reach none once these are refused', async () => {
+  const dataDir = place.preparedFolder()
+  const allowing = await place.startService({ dataDir, env: { FORECOURT_PRIVATE_CALLBACKS: 'allow' } })
+  const urls = [receiver.url('/refused'), receiver.url('/refused').replace('http:', 'https:')]
+  const apps = await Promise.all(
+    urls.map((callbackUrl) =>
+      newApplication(new Client(allowing), {
+        thirdPartyConfig: { operatorName: 'Operator', callbackUrl, callbackEvents: ['device.bound'] },
+      }),
+    ),
+  )
+  await allowing.stop()
+  const refusing = await place.startService({ dataDir })
+  const strict = new Client(refusing)
+  const errors = ['the URL must begin with https://', 'the URL must not point to a private, local or reserved address']
+  for (const [index, { appId, token }] of apps.entries()) {
+    await strict.call('createDevice', deviceBody(appId), { token })
+    const tested = await strict.call('testDelivery', {}, { token })
+    expect(tested.data).toMatchObject({ status: 3, error: errors[index] ?? '' })
+    const failed = async () => (await strict.call('pageDeliveries', { status: 1 }, { token })).data.list
+    expect(await becomesTrue(async () => (await failed()).length === 1)).toBe(true)
+    expect((await failed())[0]).toMatchObject({ type: 'device.bound', error: errors[index] ?? '' })
+  }
+  expect(receiver.at('/refused')).toEqual([])
+  await refusing.stop()
+})

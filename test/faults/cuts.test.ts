@@ -1,17 +1,17 @@
-import { afterAll, afterEach, expect, test } from 'bun:test'
+import { afterEach, expect, test } from 'bun:test'
 import { takeApplicationOffline, takeApplicationOnline } from '../../src/applications/contract.ts'
 import { Client } from '../kit/client.ts'
 import type { OwnDatabase } from '../kit/database.ts'
 import { onDisk } from '../kit/folders.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { newApplication } from '../kit/records.ts'
 import { atScale, randomNumbers, seed, tell } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
 import { anyMoment, becomesTrue } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
 import { everyOperation, type Operations } from './every-operation.ts'
 import { contradictions, totals, Writers } from './writers.ts'
 
-const place = new Workplace(onDisk)
+const place = ownWorkplace(onDisk)
 const random = randomNumbers(seed)
 const said = `seed ${seed}`
 /** Functions that stop what a failed test has left running. */
@@ -19,7 +19,6 @@ const stops: (() => void)[] = []
 afterEach(() => {
   for (const stop of stops.splice(0)) stop()
 })
-afterAll(() => place.clear(), 60_000)
 
 const statementTimeoutMs = 1000
 /** A statement that was interrupted with its connection ends at its timeout; after that, every operation must work. */

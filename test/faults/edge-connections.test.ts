@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -6,16 +6,15 @@ import { issueToken } from '../../src/applications/tokens/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { getHealth, getOpenApi } from '../../src/service/contract.ts'
 import { Client, target } from '../kit/client.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { RawConnection, rawPost } from '../kit/raw-connection.ts'
 import { deviceBody, newApplication, type TestApplication } from '../kit/records.ts'
 import { atScale, longTest, tell } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
 import { becomesTrue, sleep, standStill } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
 import { Crowd } from './crowd.ts'
 
-const place = new Workplace()
-afterAll(() => place.clear(), 60_000)
+const place = ownWorkplace()
 
 /** Each connection is an open file of the service and one of this process, and both need some more. */
 const wanted = atScale(1500, 10_000)
@@ -176,25 +175,21 @@ describe.concurrent('the service lives, stays small and goes on answering beside
     expect(await service.stop()).toBe(0)
   })
 
-  longTest(
-    'a connection without a request is kept for longer than the 60 s of most balancers',
-    async () => {
-      const service = await place.startService()
-      const connection = (await RawConnection.open(service.url)) as RawConnection
-      const probe = `GET ${getHealth.path} HTTP/1.1\r\nHost: forecourt\r\n\r\n`
-      for (const silentMs of [0, 71_000]) {
-        await sleep(silentMs)
-        connection.send(probe)
-        expect(await connection.answer()).toMatchObject({ status: 200, closes: false })
-      }
-      const began = performance.now()
-      await expect(connection.answer()).rejects.toThrow('closed')
-      expect(performance.now() - began).toBeGreaterThan(70_000)
-      expect(performance.now() - began).toBeLessThan(90_000)
-      expect(await service.stop()).toBe(0)
-    },
-    240_000,
-  )
+  longTest('a connection without a request is kept for longer than the 60 s of most balancers', async () => {
+    const service = await place.startService()
+    const connection = (await RawConnection.open(service.url)) as RawConnection
+    const probe = `GET ${getHealth.path} HTTP/1.1\r\nHost: forecourt\r\n\r\n`
+    for (const silentMs of [0, 71_000]) {
+      await sleep(silentMs)
+      connection.send(probe)
+      expect(await connection.answer()).toMatchObject({ status: 200, closes: false })
+    }
+    const began = performance.now()
+    await expect(connection.answer()).rejects.toThrow('closed')
+    expect(performance.now() - began).toBeGreaterThan(70_000)
+    expect(performance.now() - began).toBeLessThan(90_000)
+    expect(await service.stop()).toBe(0)
+  })
 
   test('a client that never closes the connection after its last answer is cut off', async () => {
     const { hostname, port } = new URL((await target()).url)
@@ -256,31 +251,27 @@ describe.concurrent('the service lives, stays small and goes on answering beside
   }, 240_000)
 })
 
-longTest(
-  'bodies of strangers that time out give their places back, and hold at most half of them',
-  async () => {
-    const places = 20
-    const service = await place.startService({ env: { FORECOURT_MAX_REQUESTS: String(places) } })
-    const client = new Client(service)
-    const application = await newApplication(client)
-    const readiness = async () => {
-      const { status, data } = await client.call('getReadiness', {})
-      return { status, capacity: data.checks.find(({ name }) => name === 'capacity')?.ok }
+longTest('bodies of strangers that time out give their places back, and hold at most half of them', async () => {
+  const places = 20
+  const service = await place.startService({ env: { FORECOURT_MAX_REQUESTS: String(places) } })
+  const client = new Client(service)
+  const application = await newApplication(client)
+  const readiness = async () => {
+    const { status, data } = await client.call('getReadiness', {})
+    return { status, capacity: data.checks.find(({ name }) => name === 'capacity')?.ok }
+  }
+  expect(await readiness()).toEqual({ status: 200, capacity: true })
+  for (const lines of ['Content-Length: 60000', 'Transfer-Encoding: chunked']) {
+    for (let round = 0; round < atScale(1, 6); round++) {
+      const crowd = await Crowd.open(service.url, places, head(issueToken.path, [lines]))
+      // Half of the places stay free for callers who are known.
+      expect(await becomesTrue(() => crowd.answers.get('HTTP/1.1 429') === places / 2)).toBe(true)
+      expect(await readiness()).toEqual({ status: 200, capacity: true })
+      expect(await becomesTrue(() => crowd.answers.get('HTTP/1.1 408') === places / 2, 30_000)).toBe(true)
+      crowd.leave()
+      expect(await readiness()).toEqual({ status: 200, capacity: true })
+      await honestRequests(client, application)
     }
-    expect(await readiness()).toEqual({ status: 200, capacity: true })
-    for (const lines of ['Content-Length: 60000', 'Transfer-Encoding: chunked']) {
-      for (let round = 0; round < atScale(1, 6); round++) {
-        const crowd = await Crowd.open(service.url, places, head(issueToken.path, [lines]))
-        // Half of the places stay free for callers who are known.
-        expect(await becomesTrue(() => crowd.answers.get('HTTP/1.1 429') === places / 2)).toBe(true)
-        expect(await readiness()).toEqual({ status: 200, capacity: true })
-        expect(await becomesTrue(() => crowd.answers.get('HTTP/1.1 408') === places / 2, 30_000)).toBe(true)
-        crowd.leave()
-        expect(await readiness()).toEqual({ status: 200, capacity: true })
-        await honestRequests(client, application)
-      }
-    }
-    expect(await service.stop()).toBe(0)
-  },
-  240_000,
-)
+  }
+  expect(await service.stop()).toBe(0)
+})

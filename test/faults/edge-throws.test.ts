@@ -1,15 +1,14 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from '../kit/client.ts'
 import { projectFolder } from '../kit/folders.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { newApplication } from '../kit/records.ts'
 import { becomesTrue } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
 
-const place = new Workplace()
-afterAll(() => place.clear(), 60_000)
+const place = ownWorkplace()
 
 const isNode = process.env.FORECOURT_TEST_RUNTIME === 'node'
 const listener = join(projectFolder, isNode ? 'dist/http/listen.js' : 'src/http/listen.ts')

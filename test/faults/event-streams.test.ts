@@ -7,19 +7,18 @@ import { streamEvents } from '../../src/events/contract.ts'
 import { Client } from '../kit/client.ts'
 import type { OwnDatabase } from '../kit/database.ts'
 import { EventReader, Follower, listed } from '../kit/event-reader.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { despiteLoad, newApplication, siteBody, type TestApplication } from '../kit/records.ts'
 import { atScale, distribution, isLong, longTest, tell } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
 import { becomes, becomesTrue, load, sleep } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
 
-const place = new Workplace()
+const place = ownWorkplace()
 const open = new Set<EventReader>()
 afterEach(() => {
   for (const reader of open) reader.close()
   open.clear()
 })
-afterAll(() => place.clear(), 60_000)
 
 /** Opens a stream; again, while an overloaded service refuses it with 50003. */
 async function read(client: Client, { token }: TestApplication): Promise<EventReader> {
@@ -78,7 +77,7 @@ describe('one process', () => {
       await follower.done
       expect(follower.ids).toEqual(ids)
     }
-  }, 120_000)
+  })
 
   test('a stop ends every stream within a second, with a time to come again that spreads the readers', async () => {
     const applications = await Promise.all(Array.from({ length: 10 }, () => newApplication(client)))
@@ -108,7 +107,7 @@ describe('one process', () => {
     }
     service = await start()
     client = new Client(service)
-  }, 60_000)
+  })
 
   describe('a reader that takes nothing', () => {
     const stalledReaders = atScale(3, 18)
@@ -191,7 +190,7 @@ describe('one process', () => {
         if (!socket.closed) await once(socket, 'close')
         expect(last.includes('event: closed')).toBe(false)
       }
-    }, 30_000)
+    })
   })
 })
 
@@ -235,7 +234,7 @@ describe('three processes', () => {
     tell(`${count} of 20 streams were those of two killed processes`)
     const again = await Promise.all(Array.from({ length: 20 }, () => read(client, application)))
     expect(again.filter(({ response }) => response.status === 200).length).toBe(count)
-  }, 60_000)
+  })
 
   test('send what each of them writes, in the same order, within 1.2 s', async () => {
     const application = await newApplication(client)
@@ -257,7 +256,7 @@ describe('three processes', () => {
     }
     tell(`from the response to the write until the event arrived: ${distribution(tookMs)}`)
     expect(tookMs.sort((a, b) => a - b)[Math.floor(tookMs.length * 0.95)]).toBeLessThan(1_200)
-  }, 60_000)
+  })
 
   test('readers over all of them miss nothing while processes are killed', async () => {
     const application = await newApplication(client)
@@ -284,5 +283,5 @@ describe('three processes', () => {
       await follower.done
       expect(follower.ids).toEqual(ids)
     }
-  }, 120_000)
+  })
 })

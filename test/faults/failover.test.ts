@@ -90,7 +90,7 @@ test.skipIf(!hasOldestPostgres || !isLong)(
 )
 
 test.skipIf(!hasOldestPostgres)(
-  'while the only synchronous standby is away nothing is acknowledged, readiness says so, and reads go on',
+  'without its synchronous standby nothing is acknowledged, and reads go on',
   async () => {
     const { primary, standby } = await startPair(place.newFolder())
     hosts.push(primary, standby)

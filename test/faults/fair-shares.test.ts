@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import type { Sql } from 'postgres'
 import { createExport, createImport } from '../../src/bulk/contract.ts'
@@ -6,16 +6,15 @@ import { createDevice } from '../../src/devices/contract.ts'
 import { pageSites } from '../../src/sites/contract.ts'
 import { Client } from '../kit/client.ts'
 import { type OwnDatabase, statisticsAreIn } from '../kit/database.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { RawConnection, rawPost } from '../kit/raw-connection.ts'
 import { deviceBody, newApplication } from '../kit/records.ts'
 import { tell } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
 import { twoServices } from '../kit/two-services.ts'
 import { becomesTrue } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
 
-const place = new Workplace()
-afterAll(() => place.clear(), 60_000)
+const place = ownWorkplace()
 
 /** So long that a read which ends earlier than this must have been cancelled. */
 const statementTimeoutMs = 20_000

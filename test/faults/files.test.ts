@@ -1,17 +1,16 @@
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readConfig } from '../../src/config.ts'
 import { Client } from '../kit/client.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { newSharedDatabase } from '../kit/shared-server.ts'
 import { becomesTrue } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
 
 // Settings with secrets, read from files.
 
-const place = new Workplace()
-afterAll(() => place.clear(), 120_000)
+const place = ownWorkplace()
 
 function fileOf(text: string): string {
   const path = join(place.home, randomBytes(6).toString('hex'))

@@ -1,20 +1,19 @@
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type postgres from 'postgres'
 import { Client } from '../kit/client.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { deviceBody, newApplication, siteBody, type TestApplication } from '../kit/records.ts'
 import type { Service } from '../kit/service.ts'
 import { becomesTrue } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
 
 // The fleet metrics (contract §16) of two processes that share a database: which devices and sites they count, since when,
 // and what they leave out.
 
-const place = new Workplace()
+const place = ownWorkplace()
 const database = await place.findDatabase()
 const start = () => place.startService({ env: { DATABASE_URL: database.url() } })
 const [service, other] = (await Promise.all([start(), start()])) as [Service, Service]
 const client = new Client(service)
-afterAll(() => place.clear(), 60_000)
 
 interface Sample {
   name: string
@@ -138,7 +137,7 @@ test.concurrent('devices are online, offline or faulty once they have reported; 
   const last = await counted()
   expect(ofApplication(last, 'forecourt_devices_gone_offline', app, 'app_id')).toEqual({ [app.appId]: 2 })
   expect(ofApplication(last, 'forecourt_devices_gone_offline', next, 'app_id')).toEqual({ [next.appId]: 0 })
-}, 120_000)
+})
 
 test.concurrent('a site is unreachable when its entrances, or its exits, have reported and none of these is online', async () => {
   const app = await newApplication(client)
@@ -212,7 +211,7 @@ test.concurrent('a site is unreachable when its entrances, or its exits, have re
   const third = await unreachable()
   expect(third.seconds['one lane']).toBeGreaterThan(1e9)
   expect(third.seconds['thinned out']).toBe(undefined)
-}, 120_000)
+})
 
 test.concurrent('a renamed application or site ends its series, frozen applications count nowhere, and names are escaped', async () => {
   const names = ['A "quoted"\\name', 'Ring\nroad']
@@ -250,7 +249,7 @@ test.concurrent('a renamed application or site ends its series, frozen applicati
   expect(await shown()).toEqual([])
   expect((await client.operate('unfreezeApplication', { appId: app.appId })).code).toBe(0)
   expect(await shown()).toHaveLength(first.length)
-}, 120_000)
+})
 
 test.concurrent('seconds of a callback that fails, and of what is out of order, go on after a restart', async () => {
   const [failing, held, stopped] = [
@@ -293,7 +292,7 @@ test.concurrent('seconds of a callback that fails, and of what is out of order, 
   }
   expect(ofApplication(first, 'forecourt_device_faulty', failing, 'device_no')[device]).toBeWithin(7200, 7300)
   await again.stop()
-}, 120_000)
+})
 
 test('one of the processes counts, and no sooner than 15 seconds after the last count', async () => {
   await counted()
@@ -305,7 +304,7 @@ test('one of the processes counts, and no sooner than 15 seconds after the last 
   await database.run(makeOld)
   expect(await reaches(before + 1, 10_000)).toBe(true)
   expect(await reaches(before + 2, 2_500)).toBe(false)
-}, 60_000)
+})
 
 test('500 applications, 200 sites and devices of one and 1,000 in all have their own series; the rest is told', async () => {
   await database.run(async (sql) => {
@@ -366,4 +365,4 @@ test('500 applications, 200 sites and devices of one and 1,000 in all have their
     expect(Math.min(...many.map(({ value }) => value))).toBeGreaterThanOrEqual(6040 * 60)
     expect(many.every(({ labels }) => labels.site_id !== '')).toBe(true)
   }
-}, 120_000)
+})

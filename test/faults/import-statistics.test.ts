@@ -1,14 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { Client } from '../kit/client.ts'
 import type { OwnDatabase } from '../kit/database.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { deviceBody, newApplication, siteBody, type TestApplication } from '../kit/records.ts'
 import { atScale, tell } from '../kit/scale.ts'
 import { becomesTrue } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
 
 // Imports into a database without statistics, with autovacuum off.
 
-const place = new Workplace()
+const place = ownWorkplace()
 let database: OwnDatabase
 let client: Client
 
@@ -20,7 +20,6 @@ beforeAll(async () => {
   })
   client = new Client(await place.startService({ env: { DATABASE_URL: database.url() } }))
 }, 60_000)
-afterAll(() => place.clear(), 60_000)
 
 const count = atScale(6_000, 60_000)
 

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type { Sql } from 'postgres'
 import { operations } from '../../src/reference/operations.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
@@ -6,16 +6,15 @@ import { send } from '../costs/calls.ts'
 import { leftBy, measuredOf } from '../costs/operations.ts'
 import { made, makeWorld, measuredOrigin, type WorldWithDatabase } from '../costs/world.ts'
 import { Client } from '../kit/client.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { newSerial } from '../kit/records.ts'
 import { atScale } from '../kit/scale.ts'
 import { becomesTrue } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
 
 // How many rows each operation leaves behind, in which tables: every operation is called many times, and all tables are
 // counted.
 
-const place = new Workplace()
-afterAll(() => place.clear(), 60_000)
+const place = ownWorkplace()
 
 /** Tables that grow beside requests, or that have limits of their own however often an operation is called. */
 const boundedTables = new Set([

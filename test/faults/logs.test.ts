@@ -1,17 +1,16 @@
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { issueToken } from '../../src/applications/tokens/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { Client } from '../kit/client.ts'
 import { embeddedConnection, postmasterPid, withSql } from '../kit/database.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { deviceBody, newSerial, siteBody } from '../kit/records.ts'
 import { tell } from '../kit/scale.ts'
 import { becomesTrue } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
 
-const place = new Workplace()
-afterAll(() => place.clear(), 60_000)
+const place = ownWorkplace()
 
 /** Phone numbers that occur nowhere else. */
 const phones = ['13987654321', '4008123999']

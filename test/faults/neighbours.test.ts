@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -20,18 +20,17 @@ import {
 import { type Answer, Client } from '../kit/client.ts'
 import { contractOf, type OperationId } from '../kit/contracts.ts'
 import { projectFolder } from '../kit/folders.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { deviceBody, newApplication, newSerial, siteBody } from '../kit/records.ts'
 import { isLong, tell } from '../kit/scale.ts'
 import { becomesTrue, sleep } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
 import { type FloodRequest, freshSerial } from './flood.ts'
 
 // Fair shares for every operation (contract §4.4): while one application or operator keeps as many requests of an operation
 // under way as it may, another application's single requests are served, and soon. A process of its own sends the many
 // (flood.ts), so that this one has time to measure.
 
-const place = new Workplace()
-afterAll(() => place.clear(), 60_000)
+const place = ownWorkplace()
 
 /** As many as one caller may have under way with the default settings; those of the flood that are refused come again. */
 const atOnce = 2_000
@@ -199,7 +198,7 @@ const heaviest: Kind[] = (
 
 // A machine that other work keeps busy gives no proof, so it is for the long run.
 test.skipIf(!isLong)(
-  'while one caller keeps 2,000 requests of an operation under way, others are served as soon as before',
+  'while one caller keeps 2,000 requests under way, others are served as soon as before',
   async () => {
     const database = await place.findDatabase()
     const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response(null, { status: 204 }) })

@@ -1,18 +1,17 @@
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { examine } from '../../src/cli/doctor.ts'
 import { Client } from '../kit/client.ts'
 import { embeddedConnection, withSql } from '../kit/database.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { newPerson, signIn } from '../kit/people.ts'
 import { deviceBody, newApplication, newSerial, siteBody } from '../kit/records.ts'
 import { becomesTrue } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
 
 // The overview of a separate service: what needs attention, and how recent its counts are.
 
-const place = new Workplace()
+const place = ownWorkplace()
 const service = await place.startService({})
 const client = new Client(service)
-afterAll(() => place.clear(), 60_000)
 
 const inDatabase: <T>(use: Parameters<typeof withSql<T>>[1]) => Promise<T> = (use) =>
   withSql(embeddedConnection(service.dataDir), use)

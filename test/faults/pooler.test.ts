@@ -46,7 +46,7 @@ test('the page names every setting of the connections that PgBouncer must ignore
 })
 
 test.skipIf(!hasPooler)(
-  'behind a pooler a start is refused with the settings that the role needs, and with them all is as without one',
+  'behind a pooler a start names the settings that it needs, and with them all works',
   async () => {
     const database = await place.startDatabase()
     const { user } = database.connection

@@ -86,7 +86,7 @@ test('after a time without a process, each device has a whole timeout to report'
     service = await start()
     await expectTimeToReport(service, fleet, from)
   }
-}, 60_000)
+})
 
 test('so it has after an outage of the database, and after a pause', async () => {
   const outages: ((database: OwnDatabase) => Promise<unknown>)[] = [
@@ -105,7 +105,7 @@ test('so it has after an outage of the database, and after a pause', async () =>
     expect(await becomesTrue(async () => (await fetch(`${service.url}/readyz`)).ok)).toBe(true)
     await expectTimeToReport(service, fleet, from)
   }
-}, 90_000)
+})
 
 test('there is no break while one of several processes serves, nor by one that is shorter than a tenth of the timeout', async () => {
   const other = await start(12)
@@ -132,4 +132,4 @@ test('there is no break while one of several processes serves, nor by one that i
     expect(await heardSince()).toBe(since)
   }
   await service.stop()
-}, 60_000)
+})

@@ -169,34 +169,31 @@ test('a report that arrives when the time is up wins: after its answer the devic
   expect(offline.before, said).toBeLessThan(offline.reports)
 })
 
-longTest(
-  'changes, signs of life and times of reports of the same devices never wait for each other in a circle',
-  async () => {
-    const app = await newApplication(each(0))
-    const serials = await newDevices(app, 40)
-    for (const deviceNo of serials) await report(each(0), app, deviceNo, { onlineStatus: 1, version: '0' })
-    const end = performance.now() + atScale(3000, 20_000)
-    let sent = 0
-    await Promise.all(
-      Array.from({ length: 8 }, async (_, index) => {
-        while (performance.now() < end) {
-          const reports = serials
-            .filter(() => random() < 0.5)
-            .map((deviceNo) => ({
-              deviceNo,
-              ...(random() < 0.5 && { version: String(sent++ % 3) }),
-              ...(random() < 0.3 && { reportTime: new Date().toISOString() }),
-            }))
-          if (reports.length === 0) continue
-          const answer = await each(index).call('reportDeviceStates', { reports }, { token: app.token })
-          expect(answer.data.results.filter(({ code }) => code !== 0)).toEqual([])
-        }
-      }),
-    )
-    await statisticsAreIn()
-    expect(await database.countDeadlocks(), said).toBe(0)
-  },
-)
+longTest('changes, signs of life and timed reports of the same devices never deadlock', async () => {
+  const app = await newApplication(each(0))
+  const serials = await newDevices(app, 40)
+  for (const deviceNo of serials) await report(each(0), app, deviceNo, { onlineStatus: 1, version: '0' })
+  const end = performance.now() + atScale(3000, 20_000)
+  let sent = 0
+  await Promise.all(
+    Array.from({ length: 8 }, async (_, index) => {
+      while (performance.now() < end) {
+        const reports = serials
+          .filter(() => random() < 0.5)
+          .map((deviceNo) => ({
+            deviceNo,
+            ...(random() < 0.5 && { version: String(sent++ % 3) }),
+            ...(random() < 0.3 && { reportTime: new Date().toISOString() }),
+          }))
+        if (reports.length === 0) continue
+        const answer = await each(index).call('reportDeviceStates', { reports }, { token: app.token })
+        expect(answer.data.results.filter(({ code }) => code !== 0)).toEqual([])
+      }
+    }),
+  )
+  await statisticsAreIn()
+  expect(await database.countDeadlocks(), said).toBe(0)
+})
 
 test('a first report of a device that leaves meanwhile leaves nothing behind, which would keep the device from coming back', async () => {
   const [first, second] = await Promise.all([newApplication(each(0)), newApplication(each(0))])
@@ -252,38 +249,35 @@ test('a report with the time of an untimed one before it in the batch, in the mi
   })
 })
 
-longTest(
-  'a batch of reports that broke off is carried on by its retry, and what was reported since stays',
-  async () => {
-    const app = await newApplication(each(0))
-    const [taken = '', left = '', before = ''] = await newDevices(app, 3)
-    const rows = [
-      { deviceNo: taken, version: '1' },
-      { deviceNo: left, version: '2' },
-      { deviceNo: before, version: '3' },
-      { deviceNo: before, version: '4' },
-    ]
-    const body = JSON.stringify({ reports: rows })
-    await report(each(0), app, before, { version: '0' })
-    await sleepUntil(Date.now() + 2)
-    // The state that a process leaves when it is killed in the middle of a batch: the key without a response, and the
-    // first rows.
-    const bodyHash = createHash('sha256').update(body).digest('base64')
-    await database.run(
-      (sql) => sql`
+longTest('a batch of reports that broke off is carried on, and what was reported since stays', async () => {
+  const app = await newApplication(each(0))
+  const [taken = '', left = '', before = ''] = await newDevices(app, 3)
+  const rows = [
+    { deviceNo: taken, version: '1' },
+    { deviceNo: left, version: '2' },
+    { deviceNo: before, version: '3' },
+    { deviceNo: before, version: '4' },
+  ]
+  const body = JSON.stringify({ reports: rows })
+  await report(each(0), app, before, { version: '0' })
+  await sleepUntil(Date.now() + 2)
+  // The state that a process leaves when it is killed in the middle of a batch: the key without a response, and the
+  // first rows.
+  const bodyHash = createHash('sha256').update(body).digest('base64')
+  await database.run(
+    (sql) => sql`
       insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)
       values (${app.appId}, ${reportDeviceStates.id}, 'broken', ${bodyHash}, '', now())`,
-    )
-    await sleepUntil(Date.now() + 2)
-    await report(each(1), app, taken, { version: '9' })
-    const options = { token: app.token, headers: { 'idempotency-key': 'broken' } }
-    const answer = await each(0).call('reportDeviceStates', body, options)
-    expect(answer.data.results.map(({ data }) => (data as { version: string }).version)).toEqual(['9', '2', '3', '4'])
-    const events = await readStateEvents([taken, left, before])
-    expect(events.map(({ version }) => version).sort()).toEqual(['0', '2', '3', '4', '9'])
-    expect((await each(1).call('reportDeviceStates', body, options)).text).toBe(answer.text)
-  },
-)
+  )
+  await sleepUntil(Date.now() + 2)
+  await report(each(1), app, taken, { version: '9' })
+  const options = { token: app.token, headers: { 'idempotency-key': 'broken' } }
+  const answer = await each(0).call('reportDeviceStates', body, options)
+  expect(answer.data.results.map(({ data }) => (data as { version: string }).version)).toEqual(['9', '2', '3', '4'])
+  const events = await readStateEvents([taken, left, before])
+  expect(events.map(({ version }) => version).sort()).toEqual(['0', '2', '3', '4', '9'])
+  expect((await each(1).call('reportDeviceStates', body, options)).text).toBe(answer.text)
+})
 
 longTest('a device that silence took offline is forgotten, and back with whatever it says', async () => {
   const app = await newApplication(each(0))

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import {
   endPreviousApplicationSecret,
   freezeApplication,
@@ -29,20 +29,20 @@ import { unlinkSignOn } from '../../src/people/sign-on/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
 import { Client, rememberedMs } from '../kit/client.ts'
 import type { OwnDatabase } from '../kit/database.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { codeOf, cookieOf, enter, newGenerator, newPerson, signIn } from '../kit/people.ts'
 import { newSerial, shownSecret } from '../kit/records.ts'
+import { newSignedIn } from '../kit/sessions.ts'
 import { untyped } from '../kit/untyped.ts'
 import { becomes } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
 
 // Dangerous acts ask for a proof that is not old.
 
-const place = new Workplace()
+const place = ownWorkplace()
 let database: OwnDatabase
 let brief: Client
 /** How long a proof lasts. */
 const proofMs = 1000
-afterAll(() => place.clear(), 60_000)
 
 beforeAll(async () => {
   database = await place.findDatabase()
@@ -56,8 +56,7 @@ beforeAll(async () => {
 
 describe('a proof', () => {
   test('that is too old is asked for before anything is looked at, and a new one lets the act through', async () => {
-    const person = await newPerson(brief, 'admin')
-    const headers = await signIn(brief, person)
+    const { headers, ...person } = await newSignedIn(brief, 'admin')
     // The sign-in is one.
     const act = async () => (await brief.call('createOperatorKey', {}, { headers })).code
     expect(await act()).toBe(10001)
@@ -109,8 +108,7 @@ describe('a proof', () => {
     expect((await confirm({ password })).code).toBe(10007)
     expect((await enter(brief, person, undefined, headers)).code).toBe(10007)
     // Codes are guessed ten times in all, by confirmations and sign-ins together.
-    const holder = await newPerson(brief, 'viewer')
-    const own = await signIn(brief, holder)
+    const { headers: own, ...holder } = await newSignedIn(brief, 'viewer')
     const { secret } = await newGenerator(brief, own)
     for (let time = 0; time < 5; time++) {
       expect((await confirm({ password: holder.password, code: '000000' }, own)).code).toBe(10033)
@@ -148,8 +146,7 @@ describe('a proof', () => {
   })
 
   test('of another process counts at once', async () => {
-    const person = await newPerson(brief, 'admin')
-    const headers = await signIn(brief, person)
+    const { headers, ...person } = await newSignedIn(brief, 'admin')
     // The first service still has the session in memory as its last look-up found it.
     await database.run(
       (sql) =>

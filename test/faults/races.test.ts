@@ -1,14 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { type Answer, type CallOptions, Client } from '../kit/client.ts'
 import type { OwnDatabase } from '../kit/database.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
 import { atScale, distribution, randomNumbers, seed, tell } from '../kit/scale.ts'
 import { anyMoment, load } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
 
 // Requests side by side, on two processes. Owners of serials, placements and prices: `linearizability.test.ts`.
 
-const place = new Workplace()
+const place = ownWorkplace()
 const random = randomNumbers(seed)
 const said = `seed ${seed}`
 let database: OwnDatabase
@@ -26,7 +26,6 @@ beforeAll(async () => {
   // applications.
   await database.run((sql) => sql`create index if not exists counting on device (app_id)`)
 }, 120_000)
-afterAll(() => place.clear(), 60_000)
 
 /** PostgreSQL resolves a deadlock, but each of its transactions has waited for a second by then. */
 afterEach(async () => {

@@ -120,41 +120,37 @@ test.skipIf(!hasOldestPostgres || !isLong)(
     expect(row).toEqual({ devices: 2, pauses: 0 })
     await again.stop()
   },
-  180_000,
 )
 
-longTest(
-  'a key that was in a file of its own is not in the backup, and is asked for before anything is written',
-  async () => {
-    const key = newFile()
-    writeFileSync(key, `${newKey()}\n`)
-    const named = { FORECOURT_SECRETS_KEY_FILE: key }
-    const from = await newDatabase('forecourt')
-    const service = await place.startService({ env: { ...from.env, ...named, ...allow } })
-    const { appId, path, secret } = await newEndpoint(new Client(service))
-    await service.stop()
-    const file = newFile()
-    const taken = await forecourt(['backup', file], from.env)
-    expect(taken.code).toBe(0)
-    expect(taken.stderr).toContain('The encryption key for callback secrets is not in')
-    expect(gunzipSync(readFileSync(file)).toString()).not.toContain(readFileSync(key, 'utf8').trim())
+longTest('a key in a file of its own is not in the backup, and is asked for before a restore', async () => {
+  const key = newFile()
+  writeFileSync(key, `${newKey()}\n`)
+  const named = { FORECOURT_SECRETS_KEY_FILE: key }
+  const from = await newDatabase('forecourt')
+  const service = await place.startService({ env: { ...from.env, ...named, ...allow } })
+  const { appId, path, secret } = await newEndpoint(new Client(service))
+  await service.stop()
+  const file = newFile()
+  const taken = await forecourt(['backup', file], from.env)
+  expect(taken.code).toBe(0)
+  expect(taken.stderr).toContain('The encryption key for callback secrets is not in')
+  expect(gunzipSync(readFileSync(file)).toString()).not.toContain(readFileSync(key, 'utf8').trim())
 
-    const to = await newDatabase()
-    expectRefused(
-      await forecourt(['restore', file], to.env),
-      /Set FORECOURT_SECRETS_KEY_FILE to that file\. Nothing was written\.$/m,
-    )
-    expect(await to.look((sql) => sql`select 1 from pg_class where relname = 'application'`)).toHaveLength(0)
-    // The file's first key seals new secrets; its second, the backup's key, still opens the restored ones.
-    writeFileSync(key, `${newKey()}\n${readFileSync(key, 'utf8')}`)
-    expectDone(await forecourt(['restore', file], { ...to.env, ...named }))
-    writeFileSync(key, `${readFileSync(key, 'utf8').split('\n')[0]}\n`)
-    expectDone(await forecourt(['callbacks', 'resume'], to.env))
-    const restored = await place.startService({ env: { ...to.env, ...named, ...allow } })
-    await expectSigned(new Client(restored), appId, path, secret)
-    await restored.stop()
-  },
-)
+  const to = await newDatabase()
+  expectRefused(
+    await forecourt(['restore', file], to.env),
+    /Set FORECOURT_SECRETS_KEY_FILE to that file\. Nothing was written\.$/m,
+  )
+  expect(await to.look((sql) => sql`select 1 from pg_class where relname = 'application'`)).toHaveLength(0)
+  // The file's first key seals new secrets; its second, the backup's key, still opens the restored ones.
+  writeFileSync(key, `${newKey()}\n${readFileSync(key, 'utf8')}`)
+  expectDone(await forecourt(['restore', file], { ...to.env, ...named }))
+  writeFileSync(key, `${readFileSync(key, 'utf8').split('\n')[0]}\n`)
+  expectDone(await forecourt(['callbacks', 'resume'], to.env))
+  const restored = await place.startService({ env: { ...to.env, ...named, ...allow } })
+  await expectSigned(new Client(restored), appId, path, secret)
+  await restored.stop()
+})
 
 test('a backup of an older schema is restored into it, and brought up to date with its rows', async () => {
   const migrationsFolder = newFile()

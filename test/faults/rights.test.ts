@@ -1,16 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { keepHistory } from '../../src/events/history/store.ts'
 import { Client } from '../kit/client.ts'
 import { type Connection, embeddedConnection, withSql } from '../kit/database.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { newApplication } from '../kit/records.ts'
 import type { Service } from '../kit/service.ts'
-import { Workplace } from '../kit/workplace.ts'
 
 // The rights in the embedded database of the role that serves requests.
 
-const place = new Workplace()
+const place = ownWorkplace()
 let service: Service
 let owner: Connection
 let role: Connection
@@ -23,7 +23,6 @@ beforeAll(async () => {
   role = { ...owner, user: serviceUser, password: servicePassword }
   appId = (await newApplication(new Client(service))).appId
 }, 120_000)
-afterAll(() => place.clear(), 120_000)
 
 test('every connection of a running service is of a role that is no superuser and owns nothing', async () => {
   const rows = await withSql(

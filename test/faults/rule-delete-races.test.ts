@@ -111,7 +111,7 @@ test('a rule or site deleted around the moment of its price change goes behind i
     expect(toldOf('site', id).at(-1)?.type, about).toBe('site.deleted')
   }
   expect(await danglingSites(), said).toEqual([])
-}, 120_000)
+})
 
 test('rules and sites that come, change and go side by side: at no point in the log does a site name a deleted rule', async () => {
   const app = await newApplication(clients[0])

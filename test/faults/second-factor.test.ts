@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createApplication, pageApplications } from '../../src/applications/contract.ts'
@@ -12,22 +12,22 @@ import { Authenticator, type Lies } from '../kit/authenticator.ts'
 import { Client, rememberedMs } from '../kit/client.ts'
 import type { OwnDatabase } from '../kit/database.ts'
 import { EventReader } from '../kit/event-reader.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { codeOf, cookieOf, enter, newGenerator, newPassword, newPerson, signIn } from '../kit/people.ts'
 import { newApplication, newSerial } from '../kit/records.ts'
 import { atScale } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
+import { newSignedIn } from '../kit/sessions.ts'
 import { untyped } from '../kit/untyped.ts'
 import { becomes, becomesTrue } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
 
 // What a role that asks for a second factor requires of sessions, in several processes; codes and passkeys.
 
-const place = new Workplace()
+const place = ownWorkplace()
 const origin = 'https://forecourt.example'
 let database: OwnDatabase
 let service: Service
 let client: Client
-afterAll(() => place.clear(), 60_000)
 
 beforeAll(async () => {
   database = await place.findDatabase()
@@ -44,8 +44,7 @@ beforeAll(async () => {
 
 describe('a role that asks for a second factor', () => {
   test('limits a session by password until a factor is set', async () => {
-    const person = await newPerson(client, 'admin')
-    const headers = await signIn(client, person)
+    const { headers, ...person } = await newSignedIn(client, 'admin')
     const limited = await client.call('getSession', {}, { headers })
     expect(limited.data).toMatchObject({ isLimited: true, method: 'password' })
     const refused = [
@@ -135,8 +134,7 @@ describe('a role that asks for a second factor', () => {
   })
 
   test('is told within a second of a change of role', async () => {
-    const person = await newPerson(client, 'viewer')
-    const headers = await signIn(client, person)
+    const { headers, ...person } = await newSignedIn(client, 'viewer')
     expect((await client.call('getSession', {}, { headers })).data.isLimited).toBe(false)
     const { appId } = await newApplication(client)
     const stream = await EventReader.open(client.url, { headers, query: { appId } })
@@ -248,8 +246,7 @@ describe('codes', () => {
 
 describe('the audit trail', () => {
   test('tells of factors that were added, removed and reset, and no secret', async () => {
-    const person = await newPerson(client, 'viewer')
-    const headers = await signIn(client, person)
+    const { headers, ...person } = await newSignedIn(client, 'viewer')
     const { secret, recoveryCodes } = await newGenerator(client, headers)
     const renewed = (await client.call('renewRecoveryCodes', {}, { headers })).data.recoveryCodes
     expect((await client.call('deleteTotp', {}, { headers })).code).toBe(0)
@@ -297,8 +294,7 @@ async function added(headers: { cookie: string }, authenticator = new Authentica
 }
 
 async function personWithPasskey(role = 'viewer') {
-  const person = await newPerson(client, role)
-  const headers = await signIn(client, person)
+  const { headers, ...person } = await newSignedIn(client, role)
   const { authenticator, saved } = await added(headers)
   if (saved.code !== 0) throw new Error(saved.text)
   return { person, headers, authenticator, factors: saved.data }

@@ -1,13 +1,12 @@
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { Client } from '../kit/client.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { cookieOf, newPassword } from '../kit/people.ts'
 import { newSerial } from '../kit/records.ts'
 import { longTest } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
-import { Workplace } from '../kit/workplace.ts'
 
-const place = new Workplace()
-afterAll(() => place.clear(), 60_000)
+const place = ownWorkplace()
 
 const withoutKey = { FORECOURT_OPERATOR_KEY: '' }
 const linkLine = /^Create the first admin account \(one-time link, valid for 24 hours\): (\S+)$/gm
@@ -46,18 +45,15 @@ test('a first start prints a one-time link for the first admin, and none once th
   expect(await third.stop()).toBe(0)
 })
 
-longTest(
-  'a service that is started with an operator key prints no link, and sessions by that key end with it',
-  async () => {
-    const dataDir = place.preparedFolder()
-    const first = await place.startService({ dataDir })
-    expect(linksOf(first)).toEqual([])
-    const signedIn = await new Client(first).call('createSession', { operatorKey: first.operatorKey })
-    const headers = { cookie: cookieOf(signedIn) }
-    expect((await new Client(first).call('getSession', {}, { headers })).code).toBe(0)
-    expect(await first.stop()).toBe(0)
-    const second = await place.startService({ dataDir })
-    expect((await new Client(second).call('getSession', {}, { headers })).code).toBe(10002)
-    expect(await second.stop()).toBe(0)
-  },
-)
+longTest('a service with an operator key prints no link, and sessions by that key end with it', async () => {
+  const dataDir = place.preparedFolder()
+  const first = await place.startService({ dataDir })
+  expect(linksOf(first)).toEqual([])
+  const signedIn = await new Client(first).call('createSession', { operatorKey: first.operatorKey })
+  const headers = { cookie: cookieOf(signedIn) }
+  expect((await new Client(first).call('getSession', {}, { headers })).code).toBe(0)
+  expect(await first.stop()).toBe(0)
+  const second = await place.startService({ dataDir })
+  expect((await new Client(second).call('getSession', {}, { headers })).code).toBe(10002)
+  expect(await second.stop()).toBe(0)
+})

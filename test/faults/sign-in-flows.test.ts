@@ -165,33 +165,29 @@ describe.skipIf(!isLong)('a way in', () => {
   })
 })
 
-longTest(
-  'a restored backup lets people in by their second factor',
-  async () => {
-    const dataDir = place.newFolder()
-    const first = await place.startService({ dataDir, env: { FORECOURT_PUBLIC_URL: namedUrl } })
-    const there = new Client(first)
-    const person = await newPerson(there, 'admin')
-    const authenticator = await newPasskey(person, there)
-    const holder = await newPerson(there, 'viewer')
-    const { secret, recoveryCodes } = await newGenerator(there, await signIn(there, holder))
-    await withSql(
-      embeddedConnection(dataDir),
-      (sql) => sql`insert into operator_identity (issuer, subject, operator_id, linked_at)
+longTest('a restored backup lets people in by their second factor', async () => {
+  const dataDir = place.newFolder()
+  const first = await place.startService({ dataDir, env: { FORECOURT_PUBLIC_URL: namedUrl } })
+  const there = new Client(first)
+  const person = await newPerson(there, 'admin')
+  const authenticator = await newPasskey(person, there)
+  const holder = await newPerson(there, 'viewer')
+  const { secret, recoveryCodes } = await newGenerator(there, await signIn(there, holder))
+  await withSql(
+    embeddedConnection(dataDir),
+    (sql) => sql`insert into operator_identity (issuer, subject, operator_id, linked_at)
       values ('https://login.example', 'somebody', ${holder.id}, now())`,
-    )
-    await first.stop()
-    const file = join(place.home, 'backup')
-    const other = place.newFolder()
-    expect((await forecourt(['backup', file], { FORECOURT_DATA_DIR: dataDir })).code).toBe(0)
-    expect((await forecourt(['restore', file], { FORECOURT_DATA_DIR: other })).code).toBe(0)
-    const again = new Client(await place.startService({ dataDir: other, env: { FORECOURT_PUBLIC_URL: namedUrl } }))
-    for (const code of [codeOf(secret, 1), recoveryCodes[0]]) expect((await enter(again, holder, code)).code).toBe(0)
-    expect((await enter(again, holder)).code).toBe(10032)
-    expect((await again.operate('getOperator', { id: holder.id })).data.isLinked).toBe(true)
-    const { options, ticket } = (await again.call('startPasskeySession', {})).data
-    const entered = await again.call('createSession', { ticket, credential: authenticator.get(options) })
-    expect(entered.data).toMatchObject({ name: person.name, method: 'passkey' })
-  },
-  180_000,
-)
+  )
+  await first.stop()
+  const file = join(place.home, 'backup')
+  const other = place.newFolder()
+  expect((await forecourt(['backup', file], { FORECOURT_DATA_DIR: dataDir })).code).toBe(0)
+  expect((await forecourt(['restore', file], { FORECOURT_DATA_DIR: other })).code).toBe(0)
+  const again = new Client(await place.startService({ dataDir: other, env: { FORECOURT_PUBLIC_URL: namedUrl } }))
+  for (const code of [codeOf(secret, 1), recoveryCodes[0]]) expect((await enter(again, holder, code)).code).toBe(0)
+  expect((await enter(again, holder)).code).toBe(10032)
+  expect((await again.operate('getOperator', { id: holder.id })).data.isLinked).toBe(true)
+  const { options, ticket } = (await again.call('startPasskeySession', {})).data
+  const entered = await again.call('createSession', { ticket, credential: authenticator.get(options) })
+  expect(entered.data).toMatchObject({ name: person.name, method: 'passkey' })
+})

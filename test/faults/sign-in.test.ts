@@ -6,6 +6,7 @@ import type { Answer } from '../kit/client.ts'
 import { cookieOf, newPassword, newPerson, type Person, signIn } from '../kit/people.ts'
 import { newApplication, newSerial } from '../kit/records.ts'
 import { longTest } from '../kit/scale.ts'
+import { newSignedIn } from '../kit/sessions.ts'
 import { twoServices } from '../kit/two-services.ts'
 import { becomesTrue } from '../kit/waits.ts'
 
@@ -229,8 +230,7 @@ describe('the audit trail', () => {
 
   test('knows who it was when the name is another’s by now', async () => {
     await database.run((sql) => sql`delete from sign_in_attempt`)
-    const person = await newPerson(client, 'operator')
-    const headers = await signIn(client, person)
+    const { headers, ...person } = await newSignedIn(client, 'operator')
     const newer = newPassword()
     const changed = await client.call('changePassword', { password: person.password, newPassword: newer }, { headers })
     expect(changed.code).toBe(0)

@@ -345,4 +345,4 @@ test('a person signs in at an independent provider, confirms, and signs out ther
   await browser.visit(signOutUrl ?? '')
   // The provider tells the service of the other session's end.
   expect(await becomesTrue(async () => (await codeOf(second.session)) === 10002)).toBe(true)
-}, 120_000)
+})

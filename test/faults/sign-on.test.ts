@@ -7,6 +7,7 @@ import { Client, rememberedMs, target } from '../kit/client.ts'
 import type { OwnDatabase } from '../kit/database.ts'
 import { codeOf, cookieOf, insertPasskey, newGenerator, newPerson, type Person, signIn } from '../kit/people.ts'
 import { type Lies, TestProvider } from '../kit/provider.ts'
+import { newSignedIn } from '../kit/sessions.ts'
 import { becomes, becomesTrue } from '../kit/waits.ts'
 import { claimsOf, namedUrl, newSubject, SignOnBed } from './sign-on-bed.ts'
 
@@ -318,8 +319,7 @@ describe('signing out', () => {
 
 describe('linking', () => {
   test('gives an account of ours a way in, and keeps its role', async () => {
-    const person = await newPerson(client, 'viewer')
-    const headers = await signIn(client, person)
+    const { headers, ...person } = await newSignedIn(client, 'viewer')
     const claims = claimsOf('chiefs')
     const linked = await comes(claims, {}, { purpose: 'link', headers, returnTo: '/console/account' })
     expect([linked.path, linked.refusal, linked.session]).toEqual(['/console/account', 0, undefined])
@@ -368,8 +368,7 @@ describe('linking', () => {
   })
 
   test('with a set-up link passes by no second factor', async () => {
-    const person = await newPerson(client, 'viewer')
-    const headers = await signIn(client, person)
+    const { headers, ...person } = await newSignedIn(client, 'viewer')
     const way = async () => ({
       purpose: 'setUp',
       setUpToken: (await client.operate('resetOperator', { id: person.id })).data.setUpPath?.split('#')[1],

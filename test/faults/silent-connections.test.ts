@@ -1,15 +1,14 @@
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { Client } from '../kit/client.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { newApplication } from '../kit/records.ts'
 import { tell } from '../kit/scale.ts'
 import { newSharedDatabase } from '../kit/shared-server.ts'
-import { Workplace } from '../kit/workplace.ts'
 import { DatabaseLink } from './database-link.ts'
 import { backAfter, everyOperation } from './every-operation.ts'
 
-const place = new Workplace()
-afterAll(() => place.clear(), 60_000)
+const place = ownWorkplace()
 
 test('connections that fall silent are replaced, and every operation is back within 10 s', async () => {
   const { host, port, user, password, database } = (await newSharedDatabase()).connection

@@ -1,20 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { createConnection, type Socket } from 'node:net'
 import { createExport } from '../../src/bulk/contract.ts'
 import { deleteOldJobs } from '../../src/bulk/jobs/store.ts'
 import { Client } from '../kit/client.ts'
 import type { OwnDatabase } from '../kit/database.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { newPerson, signIn } from '../kit/people.ts'
 import { deviceBody, newApplication, newSerial, type TestApplication } from '../kit/records.ts'
 import { atScale, longTest } from '../kit/scale.ts'
 import { newSharedDatabase } from '../kit/shared-server.ts'
 import { becomesTrue, sleep, staysTrue } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
 
 // Files that are uploaded slowly, while the service removes old rows; and exports that are read slowly or not at all: their
 // readers keep no connection to the database, and no turn among the readers.
 
-const place = new Workplace()
+const place = ownWorkplace()
 let database: OwnDatabase
 let client: Client
 
@@ -22,7 +22,6 @@ beforeAll(async () => {
   database = await place.findDatabase()
   client = new Client(await place.startService({ env: { DATABASE_URL: database.url() } }))
 }, 60_000)
-afterAll(() => place.clear(), 60_000)
 
 /** Uploads a file slowly; `pieces` is the number of stored pieces so far. */
 async function sendSlowly({ appId, token }: TestApplication) {

@@ -1,16 +1,15 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { Client } from '../kit/client.ts'
 import { databaseProcesses } from '../kit/database.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { deviceBody, newApplication, type TestApplication } from '../kit/records.ts'
 import { atScale, longTest, randomNumbers, seed } from '../kit/scale.ts'
 import { newSharedDatabase } from '../kit/shared-server.ts'
 import { anyMoment } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
 
-const place = new Workplace()
+const place = ownWorkplace()
 const random = randomNumbers(seed)
 const said = `seed ${seed}`
-afterAll(() => place.clear(), 120_000)
 
 async function createOne(client: Client, app: TestApplication): Promise<string> {
   const body = deviceBody(app.appId)

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { createAct } from '../../src/bulk/acts/contract.ts'
@@ -6,18 +6,17 @@ import { createExport, createImport } from '../../src/bulk/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { Client } from '../kit/client.ts'
 import { databaseProcesses, embeddedConnection, withSql } from '../kit/database.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { RawConnection, rawPost } from '../kit/raw-connection.ts'
 import { deviceBody, newApplication } from '../kit/records.ts'
 import { atScale, randomNumbers, seed, tell } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
 import { anyMoment, becomesTrue, sleep } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
 import { beginClients } from './stop-clients.ts'
 
-const place = new Workplace()
+const place = ownWorkplace()
 const random = randomNumbers(seed)
 const said = `seed ${seed}`
-afterAll(() => place.clear(), 60_000)
 
 describe.each(atScale(['SIGTERM'] as const, ['SIGTERM', 'SIGINT'] as const))('%s', (name) => {
   test('under load drops nothing, ends with 0 within 10 seconds, and takes the embedded database with it', async () => {
@@ -182,7 +181,7 @@ describe('requests that cannot end in time', () => {
       clearInterval(sending)
       await locked
     }
-  }, 60_000)
+  })
 
   test('a file that is being sent is cut off, and does not look whole, by HTTP/1.0 neither', async () => {
     const service = await place.startService()
@@ -219,5 +218,5 @@ describe('requests that cannot end in time', () => {
       expect(received.endsWith('0\r\n\r\n')).toBe(false)
       expect(received.split('\n').length).toBeLessThan(parts * 1000)
     }
-  }, 120_000)
+  })
 })

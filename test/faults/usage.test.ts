@@ -5,8 +5,8 @@ import { cancelledPriceChanges } from '../../src/sites/price-changes/store.ts'
 import { limits } from '../../src/vocabulary/limits.ts'
 import { newPriceChange, newRule, newSite } from '../costs/world.ts'
 import type { Answer, Client, Faults } from '../kit/client.ts'
-import { newPerson, signIn } from '../kit/people.ts'
 import { deviceBody, newApplication, newSerial, type TestApplication } from '../kit/records.ts'
+import { newSignedIn } from '../kit/sessions.ts'
 import { twoServices } from '../kit/two-services.ts'
 import { becomesTrue } from '../kit/waits.ts'
 
@@ -95,8 +95,7 @@ test.concurrent('the events of an application in the platform’s log are limite
 })
 
 test.concurrent('the events of an account are limited; it can still sign out, and the key of the settings is not limited', async () => {
-  const person = await newPerson(client, 'admin')
-  const headers = await signIn(client, person)
+  const { headers, ...person } = await newSignedIn(client, 'admin')
   await leave(`operator ${person.id}`, 'event', limits.platformEventsOfAccount)
   const { name, password } = person
   expectFull(await client.call('createSession', { name, password }), 'sign-ins')
@@ -135,7 +134,7 @@ test.concurrent('idempotency keys are counted, and past the limit of all kinds r
   const again = await client.call('createDevice', body, { token, headers: { 'idempotency-key': first } })
   expect([again.code, again.headers.get('idempotency-replayed')]).toEqual([0, 'true'])
   expectFull(await client.call('createAct', none(appId), app), 'rows of the last 24 hours')
-}, 90_000)
+})
 
 test.concurrent('bytes count over all kinds together', async () => {
   const app = await newApplication(client)

@@ -1,20 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { createDevice } from '../../src/devices/contract.ts'
 import { findProcess, goneWithin, type ProcessId, signal } from '../../src/embedded/processes.ts'
 import { Client, untilAdmitted } from '../kit/client.ts'
 import { databaseProcesses, embeddedConnection, postmasterPid, withSql } from '../kit/database.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { RawConnection, rawPost } from '../kit/raw-connection.ts'
 import { deviceBody, newApplication, type TestApplication } from '../kit/records.ts'
 import { atScale, longTest, tell } from '../kit/scale.ts'
 import { runServiceToItsEnd, type Service } from '../kit/service.ts'
 import { becomesTrue, load, sleep } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
 import { beginClients, type Seen } from './stop-clients.ts'
 
 const workers = 3
-const place = new Workplace()
+const place = ownWorkplace()
 let dataDir: string
 let service: Service
 let client: Client
@@ -24,7 +24,6 @@ beforeAll(async () => {
   service = await start(dataDir)
   client = new Client(service)
 }, 120_000)
-afterAll(() => place.clear(), 60_000)
 
 function start(dataDir: string, env: Record<string, string> = {}): Promise<Service> {
   return place.startService({

@@ -1,23 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Sql } from 'postgres'
 import { createAct } from '../../src/bulk/acts/contract.ts'
 import { createDevice, updateDevice } from '../../src/devices/contract.ts'
 import { limits } from '../../src/vocabulary/limits.ts'
 import { Client } from '../kit/client.ts'
 import type { OwnDatabase } from '../kit/database.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
 import { tell } from '../kit/scale.ts'
 import { becomesTrue, sleep } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
 
 // The places of requests of one application, what becomes of requests that are over, and locks that one application holds.
 
-const place = new Workplace()
+const place = ownWorkplace()
 let database: OwnDatabase
 beforeAll(async () => {
   database = await place.findDatabase()
 }, 60_000)
-afterAll(() => place.clear(), 60_000)
 
 /** A service with few places and an application of many records, and another application that must not notice it. */
 async function start(places: number, rows: number, more: Record<string, string> = {}) {
@@ -62,67 +61,63 @@ describe('nothing begins after its request is over, and it holds no place', () =
   test.each([
     ['answered with 50003', false],
     ['left by its caller', true],
-  ])(
-    '%s',
-    async (_, hangsUp) => {
-      const { service, client, greedy, other } = await start(100, 10, {
-        FORECOURT_STATEMENT_TIMEOUT_MS: '4000',
-      })
-      const { appId, token } = greedy
-      const devices = Array.from({ length: 12 }, () => deviceBody(appId))
-      for (const device of devices) await client.call('createDevice', device, { token })
-      const act = { kind: 'devices', act: 'update', filter: { all: true } }
-      const places = async (of: string) => {
-        const { text } = await client.operate('getMetrics', {})
-        return Number(new RegExp(`^forecourt_requests_under_way\\{of="${of}"\\} (\\d+)`, 'm').exec(text)?.[1])
+  ])('%s', async (_, hangsUp) => {
+    const { service, client, greedy, other } = await start(100, 10, {
+      FORECOURT_STATEMENT_TIMEOUT_MS: '4000',
+    })
+    const { appId, token } = greedy
+    const devices = Array.from({ length: 12 }, () => deviceBody(appId))
+    for (const device of devices) await client.call('createDevice', device, { token })
+    const act = { kind: 'devices', act: 'update', filter: { all: true } }
+    const places = async (of: string) => {
+      const { text } = await client.operate('getMetrics', {})
+      return Number(new RegExp(`^forecourt_requests_under_way\\{of="${of}"\\} (\\d+)`, 'm').exec(text)?.[1])
+    }
+    await database.run(async (sql) => {
+      const release = await lockTable(sql, 'device')
+      const ended = new AbortController()
+      const asks: Promise<number | undefined>[] = []
+      const ask = (path: string, body: object) => {
+        const request = fetch(service.url + path, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+          signal: ended.signal,
+        })
+        asks.push(request.then(({ status }) => status).catch(() => undefined))
       }
-      await database.run(async (sql) => {
-        const release = await lockTable(sql, 'device')
-        const ended = new AbortController()
-        const asks: Promise<number | undefined>[] = []
-        const ask = (path: string, body: object) => {
-          const request = fetch(service.url + path, {
-            method: 'POST',
-            headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-            body: JSON.stringify(body),
-            signal: ended.signal,
-          })
-          asks.push(request.then(({ status }) => status).catch(() => undefined))
-        }
-        for (let dry = 0; dry < 4; dry++) ask(createAct.path, { appId, ...act, set: { tag: 'dry' }, dryRun: true })
-        ask(createAct.path, { appId, ...act, set: { tag: 'late' } })
-        // The first update is in the lane's batch, which has begun; the others wait for the next.
-        for (const { deviceNo } of devices) {
-          ask(updateDevice.path, { appId, deviceNo, tag: 'late' })
-          await sleep(20)
-        }
-        for (let more = 0; more < 4; more++) {
-          ask(createDevice.path, { ...deviceBody(appId), tag: 'late' })
-          await sleep(50)
-        }
-        // A fifth of the places, and one more request than they are.
-        expect(asks.length).toBe(21)
-        expect(await becomesTrue(async () => (await places('one_caller')) === 20, 2_500)).toBe(true)
-        expect((await client.call('getApplication', { appId }, { token })).code).toBe(10007)
-        expect((await client.call('getApplication', { appId: other.appId }, { token: other.token })).code).toBe(0)
-        if (hangsUp) ended.abort()
-        await Promise.all(asks)
-        // A client that has only closed its sending half still waits; one that has gone is known after this time.
-        expect(await becomesTrue(async () => (await places('all')) === 0, limits.halfClosedMs + 1_000)).toBe(true)
-        expect((await client.call('getApplication', { appId }, { token })).code).toBe(0)
-        await release()
-      })
-      expect(await becomesTrue(async () => (await client.call('getReadiness', {})).status === 200)).toBe(true)
-      await sleep(1_000)
-      const { data } = await client.call('pageActs', { appId }, { token })
-      expect(data.list.filter(({ set }) => set?.tag === 'late')).toEqual([])
-      const late = await client.call('pageDevices', { tag: 'late' }, { token })
-      // Of 16: what had begun, the first batches of each lane.
-      expect(late.data.total).toBeLessThanOrEqual(6)
-      expect(await service.stop()).toBe(0)
-    },
-    120_000,
-  )
+      for (let dry = 0; dry < 4; dry++) ask(createAct.path, { appId, ...act, set: { tag: 'dry' }, dryRun: true })
+      ask(createAct.path, { appId, ...act, set: { tag: 'late' } })
+      // The first update is in the lane's batch, which has begun; the others wait for the next.
+      for (const { deviceNo } of devices) {
+        ask(updateDevice.path, { appId, deviceNo, tag: 'late' })
+        await sleep(20)
+      }
+      for (let more = 0; more < 4; more++) {
+        ask(createDevice.path, { ...deviceBody(appId), tag: 'late' })
+        await sleep(50)
+      }
+      // A fifth of the places, and one more request than they are.
+      expect(asks.length).toBe(21)
+      expect(await becomesTrue(async () => (await places('one_caller')) === 20, 2_500)).toBe(true)
+      expect((await client.call('getApplication', { appId }, { token })).code).toBe(10007)
+      expect((await client.call('getApplication', { appId: other.appId }, { token: other.token })).code).toBe(0)
+      if (hangsUp) ended.abort()
+      await Promise.all(asks)
+      // A client that has only closed its sending half still waits; one that has gone is known after this time.
+      expect(await becomesTrue(async () => (await places('all')) === 0, limits.halfClosedMs + 1_000)).toBe(true)
+      expect((await client.call('getApplication', { appId }, { token })).code).toBe(0)
+      await release()
+    })
+    expect(await becomesTrue(async () => (await client.call('getReadiness', {})).status === 200)).toBe(true)
+    await sleep(1_000)
+    const { data } = await client.call('pageActs', { appId }, { token })
+    expect(data.list.filter(({ set }) => set?.tag === 'late')).toEqual([])
+    const late = await client.call('pageDevices', { tag: 'late' }, { token })
+    // Of 16: what had begun, the first batches of each lane.
+    expect(late.data.total).toBeLessThanOrEqual(6)
+    expect(await service.stop()).toBe(0)
+  })
 })
 
 test('a price change is written on time while the lock of another application with due changes is held', async () => {
@@ -155,7 +150,7 @@ test('a price change is written on time while the lock of another application wi
   })
   expect(await becomesTrue(() => isWritten(greedy, ids[0]), 10_000)).toBe(true)
   expect(await service.stop()).toBe(0)
-}, 60_000)
+})
 
 test('while the lock of one application is held, writes of others wait for a moment only, and its own until it is free', async () => {
   const { service, client, greedy, other } = await start(1_000, 0)
@@ -200,4 +195,4 @@ test('while the lock of one application is held, writes of others wait for a mom
   tell([...longest].map(([lane, ms]) => `${lane} ${ms.toFixed(0)} ms`).join(', '))
   for (const [lane, ms] of longest) expect(ms, lane).toBeLessThan(1_500)
   expect(await service.stop()).toBe(0)
-}, 60_000)
+})
