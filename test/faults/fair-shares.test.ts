@@ -1,11 +1,11 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
-import type { Sql } from 'postgres'
 import { createExport, createImport } from '../../src/bulk/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { pageSites } from '../../src/sites/contract.ts'
 import { Client } from '../kit/client.ts'
 import { type OwnDatabase, statisticsAreIn } from '../kit/database.ts'
+import { whileTableLocked } from '../kit/locks.ts'
 import { ownWorkplace } from '../kit/own-workplace.ts'
 import { RawConnection, rawPost } from '../kit/raw-connection.ts'
 import { deviceBody, newApplication } from '../kit/records.ts'
@@ -30,8 +30,7 @@ test('an application reads twice at once, 128 more wait, and what nobody waits f
   const service = await start({ FORECOURT_STATEMENT_TIMEOUT_MS: String(statementTimeoutMs) })
   const client = new Client(service)
   const [app, other] = [await newApplication(client), await newApplication(client)]
-  await database.run(async (sql) => {
-    const release = await lockSites(sql)
+  const { reads } = await whileTableLocked(database, 'site', async () => {
     const reads = Array.from({ length: 136 }, () => client.call('pageSites', {}, { token: app.token }))
     const refused: string[] = []
     for (const read of reads) {
@@ -46,11 +45,10 @@ test('an application reads twice at once, 128 more wait, and what nobody waits f
     expect((await client.call('pageBillingRules', {}, { token: other.token })).status).toBe(200)
     expect((await client.operate('pageAudit', {})).status).toBe(200)
     expect((await client.call('getReadiness', {})).status).toBe(200)
-    await release()
-    expect((await Promise.all(reads)).filter(({ status }) => status === 200).length).toBe(130)
+    return { reads }
   })
-  await database.run(async (sql) => {
-    const release = await lockSites(sql)
+  expect((await Promise.all(reads)).filter(({ status }) => status === 200).length).toBe(130)
+  const { others } = await whileTableLocked(database, 'site', async () => {
     for (const path of [pageSites.path, `${createExport.path}?kind=sites`]) {
       const sockets = Array.from({ length: 20 }, () => hangingRead(service, path, app.token))
       expect(await becomesTrue(async () => (await readsUnderWay()) === 2), `two of ${path}`).toBe(true)
@@ -59,9 +57,9 @@ test('an application reads twice at once, 128 more wait, and what nobody waits f
     }
     const others = client.call('pageSites', {}, { token: other.token })
     expect(await becomesTrue(async () => (await readsUnderWay()) === 1), 'there is room').toBe(true)
-    await release()
-    expect((await others).status).toBe(200)
+    return { others }
   })
+  expect((await others).status).toBe(200)
   expect((await client.call('pageSites', {}, { token: app.token })).status).toBe(200)
   expect(await service.stop()).toBe(0)
 })
@@ -144,25 +142,6 @@ test('an application that sends files without an end takes no other’s place', 
   const again = () => client.call('createImport', { kind: 'devices', file: '' }, { token: app.token, headers })
   expect(await becomesTrue(async () => (await again()).status !== 429), 'their places are free').toBe(true)
 })
-
-/** Blocks every read of sites until the returned function is called. */
-async function lockSites(sql: Sql): Promise<() => Promise<unknown>> {
-  let release = () => {}
-  let locked: Promise<unknown> = Promise.resolve()
-  await new Promise<void>((isLocked) => {
-    locked = sql.begin(async (tx) => {
-      await tx`lock table site in access exclusive mode`
-      isLocked()
-      await new Promise<void>((resolve) => {
-        release = resolve
-      })
-    })
-  })
-  return () => {
-    release()
-    return locked
-  }
-}
 
 /** Requests sites on a socket that a test can close early. */
 function hangingRead(service: Service, path: string, token: string): Socket {

@@ -4,6 +4,7 @@ import { prune } from '../../src/database/prune.ts'
 import { expiredSetUps } from '../../src/people/operators/store.ts'
 import { endedSessions } from '../../src/people/sessions/store.ts'
 import { rememberedMs } from '../kit/client.ts'
+import { askWhileLocked } from '../kit/locks.ts'
 import { cookieOf, enter, insertPasskey, newPassword, newPerson, signIn } from '../kit/people.ts'
 import { newSerial, shownSecret } from '../kit/records.ts'
 import { twoServices } from '../kit/two-services.ts'
@@ -142,31 +143,6 @@ test('a key or an account that is gone makes no key any more, also where it is s
   }
 })
 
-/** Runs statements in a transaction that stays open until a request waits for one of its locks, and then commits. */
-async function whileWaiting<Answered>(
-  lock: (tx: ISql) => Promise<unknown>,
-  ask: () => Promise<Answered>,
-  meanwhile: (tx: ISql) => Promise<unknown>,
-): Promise<Answered> {
-  return database
-    .run((sql) =>
-      sql.begin(async (tx) => {
-        await lock(tx)
-        const asked = ask()
-        const [self] = await tx`select pg_backend_pid() as pid`
-        const waits = () =>
-          database.run(
-            async (other) =>
-              (await other`select 1 from pg_stat_activity where ${self?.pid} = any(pg_blocking_pids(pid))`).length > 0,
-          )
-        if (!(await becomesTrue(waits))) throw new Error('the request never waited')
-        await meanwhile(tx)
-        return { asked }
-      }),
-    )
-    .then(({ asked }) => asked)
-}
-
 const lockAccount = (id: number) => (tx: ISql) => tx`select 1 from operator where id = ${id} for update`
 
 describe('what waits', () => {
@@ -179,7 +155,7 @@ describe('what waits', () => {
     ]
     for (const [index, change] of changes.entries()) {
       const who = index === 0 ? person : other
-      expect((await whileWaiting(lockAccount(who.id), () => enter(client, who), change)).code).toBe(10031)
+      expect((await askWhileLocked(database, lockAccount(who.id), () => enter(client, who), change)).code).toBe(10031)
     }
   })
 
@@ -203,13 +179,12 @@ describe('what waits', () => {
     const isFree: boolean[] = []
     const look = async () => isFree.push(await isLogFree())
     // A sign-in that ends the browser's former session, and a reset that ends all.
-    await whileWaiting(
-      lockSession(first.data.id),
-      () => enter(client, person, undefined, { cookie: cookieOf(first) }),
-      look,
-    )
-    await whileWaiting(lockSession(second.data.id), () => client.operate('resetOperator', { id: person.id }), look)
-    await whileWaiting(lockAccount(person.id), () => client.operate('deleteOperator', { id: person.id }), look)
+    const asks: [lock: (tx: ISql) => Promise<unknown>, ask: () => Promise<unknown>][] = [
+      [lockSession(first.data.id), () => enter(client, person, undefined, { cookie: cookieOf(first) })],
+      [lockSession(second.data.id), () => client.operate('resetOperator', { id: person.id })],
+      [lockAccount(person.id), () => client.operate('deleteOperator', { id: person.id })],
+    ]
+    for (const [lock, ask] of asks) await askWhileLocked(database, lock, ask, look)
     expect(isFree).toEqual([true, true, true])
   })
 })
