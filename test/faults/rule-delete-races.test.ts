@@ -1,14 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import type { Static } from 'typebox'
-import { deleteBillingRule, getBillingRule, updateBillingRule } from '../../src/billing-rules/contract.ts'
-import { getDevice, updateDevice } from '../../src/devices/contract.ts'
-import { unbindDevice } from '../../src/devices/ownership/contract.ts'
 import type { EventRecord, pageEvents } from '../../src/events/contract.ts'
-import { deleteSite, getSite, type SiteRecord, updateSite } from '../../src/sites/contract.ts'
-import type { Operation } from '../../src/vocabulary/operation.ts'
+import type { SiteRecord } from '../../src/sites/contract.ts'
 import type { Answer, Client } from '../kit/client.ts'
+import { contractOf, type OperationId } from '../kit/contracts.ts'
 import { deviceBody, newApplication, siteBody, type TestApplication } from '../kit/records.ts'
-import { atScale, randomNumbers, seed, tell } from '../kit/scale.ts'
+import { atScale, randomNumbers, seed } from '../kit/scale.ts'
 import { twoServices } from '../kit/two-services.ts'
 import { anyMoment, becomesTrue, sleepUntil } from '../kit/waits.ts'
 
@@ -76,17 +73,14 @@ test('a rule or site deleted around the moment of its price change goes behind i
     Promise.all(rules.map(deleted('deleteBillingRule'))),
     Promise.all(sites.map(deleted('deleteSite'))),
   ])
-  const areEnded = () =>
-    database.run(async (sql) => {
-      const ends =
-        await sql`select 1 from event where app_id = ${appId} and type in ('priceChange.applied', 'priceChange.cancelled')`
-      return ends.length === ofEach + 1
-    })
+  const areEnded = async () => {
+    const ends =
+      await database.sql`select 1 from event where app_id = ${appId} and type in ('priceChange.applied', 'priceChange.cancelled')`
+    return ends.length === ofEach + 1
+  }
   expect(await becomesTrue(areEnded, 30_000), `${said}: each change ends once`).toBe(true)
 
-  const events = await database.run(
-    (sql) => sql`select type, actor, subject from event where app_id = ${appId} order by id`,
-  )
+  const events = await database.sql`select type, actor, subject from event where app_id = ${appId} order by id`
   const toldOf = (noun: string, id: number) =>
     events.filter(({ type, subject }) => subject === String(id) && type.startsWith(`${noun}.`))
   const isWriters = ({ actor }: { actor?: string }) => actor === 'platform:prices'
@@ -164,12 +158,6 @@ test('rules and sites that come, change and go side by side: at no point in the 
   })
   running = false
   await Promise.all(workers)
-  tell(
-    Object.entries(counts)
-      .toSorted()
-      .map(([outcome, count]) => `${outcome}: ${count}`)
-      .join(', '),
-  )
   expect(wrong, said).toEqual([])
   expect(isRaced(), `${said}: ${JSON.stringify(counts)}`).toBe(true)
   expect(contradictions(await eventsOf(app)), said).toEqual([])
@@ -209,51 +197,42 @@ function contradictions(events: EventRecord[]): string[] {
   })
 }
 
-/** Records that several callers have read with one ETag and then change. */
-const kinds: {
-  what: string
-  notFound: number
-  operations: { get: object; update: object; remove: object }
-  name: string
-  /** Returns what names the new record. */
-  make(app: TestApplication): Promise<object>
-}[] = [
+/** Records that several callers have read with one ETag and then change; `make` returns what names a new one. */
+const kinds = [
   {
-    what: 'site',
-    notFound: 30002,
-    operations: { get: getSite, update: updateSite, remove: deleteSite },
-    name: 'siteName',
+    ...{ what: 'site', notFound: 30002, name: 'siteName' },
+    operations: { get: 'getSite', update: 'updateSite', remove: 'deleteSite' },
     make: async (app) => ({ id: (await newSite(app)).id }),
   },
   {
-    what: 'billing rule',
-    notFound: 40002,
-    operations: { get: getBillingRule, update: updateBillingRule, remove: deleteBillingRule },
-    name: 'ruleName',
+    ...{ what: 'billing rule', notFound: 40002, name: 'ruleName' },
+    operations: { get: 'getBillingRule', update: 'updateBillingRule', remove: 'deleteBillingRule' },
     make: async (app) => ({ id: await newRule(app, 1) }),
   },
   {
-    what: 'device',
-    notFound: 20002,
-    operations: { get: getDevice, update: updateDevice, remove: unbindDevice },
-    name: 'deviceName',
-    async make(app) {
+    ...{ what: 'device', notFound: 20002, name: 'deviceName' },
+    operations: { get: 'getDevice', update: 'updateDevice', remove: 'unbindDevice' },
+    make: async (app) => {
       const { data } = await either().call('createDevice', deviceBody(app.appId), { token: app.token })
       return { deviceNo: data.deviceNo }
     },
   },
-]
+] satisfies {
+  operations: Record<string, OperationId>
+  make(app: TestApplication): Promise<object>
+  [member: string]: unknown
+}[]
 
 const etagOf = ({ headers }: Answer<unknown>) => headers.get('etag') ?? ''
 
-describe.each(kinds)('with one ETag of a $what', ({ what, notFound, operations, name, make }) => {
+describe.each(kinds)('with one ETag of a $what', ({ notFound, operations, name, make }) => {
   test('of two updates and a delete at once exactly one succeeds', async () => {
     const app = await newApplication(clients[0])
     const wins = [0, 0, 0]
     for (let round = 0; round < atScale(6, 60); round++) {
       const record = await make(app)
       const send = (client: Client, verb: keyof typeof operations, more: object = {}, headers = {}) =>
-        client.call(operations[verb] as Operation, { ...record, ...more }, { token: app.token, headers })
+        client.call(contractOf(operations[verb]), { ...record, ...more }, { token: app.token, headers })
       const etag = { 'if-match': etagOf(await send(either(), 'get')) }
       const [one, other] = (round % 2 === 0 ? clients : clients.toReversed()) as typeof clients
       const sent = [
@@ -278,7 +257,6 @@ describe.each(kinds)('with one ETag of a $what', ({ what, notFound, operations, 
         expect(now.text, told).toContain(`"by ${winner}"`)
       }
     }
-    tell(`${what}: the updates won ${wins[0]} and ${wins[1]} times, the delete ${wins[2]} times`)
     // With a single winner there would have been no race.
     expect(wins.filter((count) => count > 0).length, said).toBeGreaterThan(1)
   })

@@ -82,6 +82,7 @@ describe('an ID token', () => {
     ['a subject without end', { claims: { sub: 'x'.repeat(256) } }],
     ['an algorithm that the provider does not name', { signature: 'ES256' }],
     ['nothing in it', { noIdToken: true }],
+    ['a refusal in its place', { tokenStatus: 400 }],
   ])('with %s is not', async (_, lies) => {
     expect(await faultOf(identify(newClient(), lies))).toBeInstanceOf(SignOnFault)
   })
@@ -193,6 +194,11 @@ describe('a provider', () => {
     ['sends elsewhere', { answers: { [discovery]: { status: 302, value: {}, headers: { location: '/other' } } } }],
     ['answers no JSON', { answers: { [discovery]: { value: '<html>' } } }],
     ['answers too much', { answers: { [discovery]: { value: `"${'x'.repeat(1024 * 1024)}"` } } }],
+    ['fails at its tokens', { tokenStatus: 503, tokenBody: '{}' }],
+    ['refuses the client', { tokenStatus: 401, tokenBody: '{"error":"invalid_client"}' }],
+    ['gives no JSON for tokens', { tokenBody: '<html>' }],
+    ['sends those who ask for tokens elsewhere', { tokenRedirect: 'http://127.0.0.1:1/' }],
+    ['gives too much for tokens', { tokenBody: 'x'.repeat(1024 * 1024 + 10) }],
     ['has no keys', { answers: { '/keys': { value: {} } } }],
     ['hides its keys', { answers: { '/keys': { status: 403, value: {} } } }],
     [
@@ -201,8 +207,7 @@ describe('a provider', () => {
     ],
   ])('that %s is away', async (_, lies) => {
     provider.lies = lies
-    const fault = await faultOf(identify(newClient()))
-    expect(fault).toBeInstanceOf(ProviderAway)
+    expect(await faultOf(identify(newClient(), lies))).toBeInstanceOf(ProviderAway)
   })
 
   longTest('that does not answer is away after 5 seconds', async () => {
@@ -334,7 +339,7 @@ test('a person signs in at an independent provider, confirms, and signs out ther
   const headers = { cookie: second.session }
   const proofEnds = async () => (await client.call('getSession', {}, { headers })).data.confirmedUntil
   const ofSignIn = await proofEnds()
-  await database.run((sql) => sql`update operator_session set confirmed_at = now() - interval '1 hour'`)
+  await database.sql`update operator_session set confirmed_at = now() - interval '1 hour'`
   expect(await becomesTrue(async () => (await proofEnds()) !== ofSignIn, rememberedMs)).toBe(true)
   expect((await signOn(client, browser, 'confirm', second.session)).location).toBe('/console')
   const { confirmedUntil, createTime } = (await client.call('getSession', {}, { headers })).data

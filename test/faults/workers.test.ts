@@ -1,5 +1,4 @@
-import { beforeAll, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
+import { expect, test } from 'bun:test'
 import { createServer } from 'node:net'
 import { createDevice } from '../../src/devices/contract.ts'
 import { findProcess, goneWithin, type ProcessId, signal } from '../../src/embedded/processes.ts'
@@ -8,22 +7,19 @@ import { databaseProcesses, embeddedConnection, postmasterPid, withSql } from '.
 import { ownWorkplace } from '../kit/own-workplace.ts'
 import { RawConnection, rawPost } from '../kit/raw-connection.ts'
 import { deviceBody, newApplication, type TestApplication } from '../kit/records.ts'
-import { atScale, longTest, tell } from '../kit/scale.ts'
+import { atScale, longTest } from '../kit/scale.ts'
 import { runServiceToItsEnd, type Service } from '../kit/service.ts'
 import { becomesTrue, load, sleep } from '../kit/waits.ts'
-import { beginClients, type Seen } from './stop-clients.ts'
+import { beginClients } from './stop-clients.ts'
 
 const workers = 3
 const place = ownWorkplace()
-let dataDir: string
 let service: Service
 let client: Client
 
-beforeAll(async () => {
-  dataDir = place.preparedFolder()
-  service = await start(dataDir)
-  client = new Client(service)
-}, 120_000)
+const dataDir = place.preparedFolder()
+service = await start(dataDir)
+client = new Client(service)
 
 function start(dataDir: string, env: Record<string, string> = {}): Promise<Service> {
   return place.startService({
@@ -32,24 +28,7 @@ function start(dataDir: string, env: Record<string, string> = {}): Promise<Servi
   })
 }
 
-/** The worker processes of a service: its child processes, without those of the database. */
-function workersOf({ process: parent }: Service): ProcessId[] {
-  return place.services().filter(({ pid }) => pid !== parent.pid && parentOf(pid) === parent.pid && isServer(pid))
-}
-
-function parentOf(pid: number): number {
-  return Number(/^PPid:\s+(\d+)$/m.exec(readProc(pid, 'status'))?.[1])
-}
-
-const isServer = (pid: number) => readProc(pid, 'cmdline').includes('worker.')
-
-function readProc(pid: number, name: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/${name}`, 'utf8')
-  } catch {
-    return ''
-  }
-}
+const workersOf = (of: Service) => place.workersOf(of).flatMap((pid) => findProcess(pid) ?? [])
 
 /** Each request then opens its own connection, which any worker may accept. */
 const onItsOwn = { headers: { connection: 'close' } }
@@ -132,7 +111,6 @@ test('while a killed worker is away the others answer, another takes its place, 
   expect(await becomesTrue(() => seen.created.length > before + 50)).toBe(true)
   expect(await allServeWithout(killed)).toBe(true)
   await creating.stop()
-  tell(`a worker killed: ${seen.failed} connections broken of ${seen.created.length} creates`)
   // Only connections of the killed worker failed.
   expect(seen.failed).toBeLessThan(100)
   expect(seen.refused).toEqual([])
@@ -152,11 +130,6 @@ async function missing(serials: string[], { appId }: TestApplication): Promise<s
   return serials.filter((serial) => !kept.has(serial))
 }
 
-function told(what: string, seen: Seen): void {
-  const { created, toldToClose, neverTaken } = seen
-  tell(`${what}: ${created.length} creates, ${toldToClose} told to close, ${neverTaken.length} never taken`)
-}
-
 test('one that is told to stop, and the whole service, drop nothing that they took', async () => {
   const app = await newApplication(client)
   for (let round = 0; round < atScale(1, 3); round++) {
@@ -166,14 +139,12 @@ test('one that is told to stop, and the whole service, drop nothing that they to
       signal(worker, 'SIGTERM')
       expect(await allServeWithout(worker)).toBe(true)
     }
-    told('workers stopped one by one', seen)
     expect(seen.refused).toBe(0)
     const before = seen.created.length
     const running = workersOf(service)
     expect(running).toHaveLength(workers)
     // A service that has not ended after 9.5 s exits with 1.
     expect((await Promise.all([service.stop(), ...all]))[0], service.stderr()).toBe(0)
-    told('and the service', seen)
     expect(seen.dropped).toEqual([])
     expect(seen.created.length).toBeGreaterThan(before)
     expect(running.filter(({ pid }) => findProcess(pid) !== undefined)).toEqual([])
@@ -211,7 +182,6 @@ test('a rate limit holds over all workers, and one connection may use all of it'
   const burst = await many(3 * limit, () => empty())
   const passed = burst.filter(({ code }) => code !== 10007).length
   const most = limit * (1 + (performance.now() - began) / 1000)
-  tell(`of a burst of ${3 * limit} at a limit of ${limit}, ${passed} passed; at most ${most.toFixed(0)} may`)
   // Each worker may hold an unused fraction of a request, so the sum can fall short by less than one for each worker.
   expect(passed).toBeGreaterThan(limit - workers)
   expect(passed).toBeLessThanOrEqual(most + 1)
@@ -226,7 +196,6 @@ test('a rate limit holds over all workers, and one connection may use all of it'
     }
   })
   const perSecond = count / ((performance.now() - from) / 1000)
-  tell(`a limit of ${limit} a second let ${perSecond.toFixed(1)} a second pass`)
   expect(perSecond).toBeLessThan(limit * 1.1)
   expect(perSecond).toBeGreaterThan(limit * 0.7)
   // One request after the other on one connection, which a single worker serves.
