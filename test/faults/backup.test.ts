@@ -12,7 +12,7 @@ import { forecourt, startForecourt } from '../cli/support.ts'
 import { Client } from '../kit/client.ts'
 import { databaseProcesses } from '../kit/database.ts'
 import { newApplication } from '../kit/records.ts'
-import { atScale, seed, tell } from '../kit/scale.ts'
+import { atScale, seed } from '../kit/scale.ts'
 import { becomesTrue } from '../kit/waits.ts'
 import { BackupBed, expectDone, expectRefused } from './backup-bed.ts'
 import { expectServes, inconsistencies } from './restored.ts'
@@ -55,9 +55,6 @@ test(
         expect(await contradictions(sql, app.appId, before), said).toEqual([])
         expect(await inconsistencies(sql), said).toEqual([])
       })
-      tell(
-        `backup ${round + 1}: ${before.length} acknowledged before it, ${acknowledged.length - before.length} while it ran`,
-      )
       last = { env: restored, before, rows: before.length }
       rmSync(file)
     }

@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { once } from 'node:events'
 import type postgres from 'postgres'
 import { Client } from '../kit/client.ts'
-import type { OwnDatabase } from '../kit/database.ts'
 import { onDisk } from '../kit/folders.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
-import { atScale, seed, tell } from '../kit/scale.ts'
+import { atScale, seed } from '../kit/scale.ts'
 import { twoServices } from '../kit/two-services.ts'
 import { becomesTrue } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
@@ -15,13 +14,9 @@ const kills = atScale(1, 9)
 const rows = 1000
 const place = new Workplace(onDisk)
 const said = `seed ${seed}`
-let striker: Striker
-let database: OwnDatabase
 
-beforeAll(async () => {
-  striker = new Striker()
-  database = await place.findDatabase()
-}, 120_000)
+const striker = new Striker()
+const database = await place.findDatabase()
 afterAll(async () => {
   await striker.end()
   await place.clear()
@@ -83,13 +78,10 @@ test(`a batch with a key whose process is killed, ${kills} times, is there once 
     for (const row of results) expect<unknown>(row.data, said).toEqual(JSON.parse(after.get(row.deviceNo ?? '') ?? ''))
     const again = await survivor.call('createDevices', body, options)
     expect(again.text, said).toBe(retried.text)
-    const [events] = await database.run(
-      (sql) => sql`select count(*)::int as n from event
-      where app_id = ${app.appId} and type = 'device.bound'`,
-    )
+    const [events] = await database.sql`select count(*)::int as n from event
+      where app_id = ${app.appId} and type = 'device.bound'`
     expect(events?.n, said).toBe(rows)
   }
-  tell(`rows of ${rows} that were committed when their process was killed: ${found.join(', ')}`)
   expect(found.some(isInMiddle), `${said}: a kill in the middle`).toBe(true)
 })
 
@@ -107,14 +99,12 @@ test('a batch’s key is new a day after it began, also for rows that a retry wr
   }
   const newSites = () => [siteBody(''), siteBody('')].map((site) => ({ ...site, appId: undefined }))
   const [body, other] = [newSites(), newSites()]
-  const countSites = () => database.run(async (sql) => (await sql`select from site where app_id = ${appId}`).length)
+  const countSites = async () => (await database.sql`select from site where app_id = ${appId}`).length
   /** Sets how long ago the batch's key was first used; its rows keep their times. */
   const begin = (hoursAgo: number) =>
-    database.run(
-      (sql) => sql`
+    database.sql`
       update idempotency_key set created_at = now() - ${hoursAgo} * interval '1 hour'
-      where app_id = ${appId} and key = 'late'`,
-    )
+      where app_id = ${appId} and key = 'late'`
   const first = await send(body)
   await begin(23)
   expect(await send(body)).toBe(first)
@@ -122,7 +112,7 @@ test('a batch’s key is new a day after it began, also for rows that a retry wr
   const second = await send(body)
   expect(await countSites()).toBe(4)
   // The state that a killed process leaves: the key exists, but its response is not stored.
-  await database.run((sql) => sql`update idempotency_key set answer = '' where app_id = ${appId} and key = 'late'`)
+  await database.sql`update idempotency_key set answer = '' where app_id = ${appId} and key = 'late'`
   expect(await send(body)).toBe(second)
   expect(await countSites()).toBe(4)
   await begin(25)

@@ -4,7 +4,7 @@ import type { OwnDatabase } from '../kit/database.ts'
 import { onDisk } from '../kit/folders.ts'
 import { answerWith, Receiver, verify } from '../kit/receiver.ts'
 import { deviceBody, newApplication } from '../kit/records.ts'
-import { longTest, randomNumbers, seed, tell } from '../kit/scale.ts'
+import { longTest, randomNumbers, seed } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
 import { newSharedDatabase } from '../kit/shared-server.ts'
 import { anyMoment, becomesTrue, load, sleep } from '../kit/waits.ts'
@@ -44,7 +44,7 @@ const firstsAt = (path: string) => [...new Set(idsAt(path))]
 
 /** The ids of all events of an application, in order and in the form in which its receiver gets them. */
 async function expectedOf(database: OwnDatabase, { appId }: Endpoint): Promise<string[]> {
-  const rows = await database.run((sql) => sql`select id from event where app_id = ${appId} order by id`)
+  const rows = await database.sql`select id from event where app_id = ${appId} order by id`
   return rows.map((row) => `evt_${row.id}`)
 }
 
@@ -131,7 +131,6 @@ longTest('callbacks of two processes come once each, and at least once, in order
     for (const last of receiver.at(endpoint.path).slice(-1)) verify(last, endpoint.secret)
   }
   const events = endpoints.flatMap(({ path }) => firstsAt(path)).length
-  tell(`${killed} kills: ${events} events to ${endpoints.length} endpoints, ${doubles} of them twice`)
   expect(await becomesTrue(async () => (await storedOf(database, endpoints)) === events)).toBe(true)
   // Zero would mean that no kill interrupted a callback.
   expect(doubles, `${said}: callbacks whose outcome a kill took`).toBeGreaterThan(0)
@@ -152,7 +151,7 @@ test('callbacks that are under way when their service is told to stop end within
   for (const { path } of silent) receiver.url(path)
   // A callback without a response would take 15 s, and a service that has not ended after 9.5 s exits with 1.
   expect(await service.stop()).toBe(0)
-  const rows = await database.run((sql) => sql`select lease_owner from callback_endpoint`)
+  const rows = await database.sql`select lease_owner from callback_endpoint`
   expect(rows.map((row) => row.lease_owner)).toEqual(silent.map(() => null))
   // The abandoned callback was not stored as sent: the next process sends it with the same id, without waiting for a
   // lease.

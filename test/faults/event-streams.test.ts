@@ -9,7 +9,7 @@ import type { OwnDatabase } from '../kit/database.ts'
 import { EventReader, Follower, listed } from '../kit/event-reader.ts'
 import { ownWorkplace } from '../kit/own-workplace.ts'
 import { despiteLoad, newApplication, siteBody, type TestApplication } from '../kit/records.ts'
-import { atScale, distribution, isLong, longTest, tell } from '../kit/scale.ts'
+import { atScale, isLong, longTest } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
 import { becomes, becomesTrue, load, sleep } from '../kit/waits.ts'
 
@@ -159,7 +159,6 @@ describe('one process', () => {
       // Nothing was prepared for the others, each of whom still has megabytes to take.
       expect(await metricOf(client, 'forecourt_stream_events_total')).toBe(sent + 100)
       const more = (memory() - before) / 1024 / 1024
-      tell(`${stalledReaders} stalled readers: ${more.toFixed(1)} MiB more`)
       // The service’s own memory moves by tens of megabytes: only many readers show.
       if (isLong) expect(more).toBeLessThan(stalledReaders * 3.5)
     })
@@ -231,7 +230,6 @@ describe('three processes', () => {
     expect(await becomesTrue(() => lost() > 0, 5_000)).toBe(true)
     await sleep(200)
     const count = lost()
-    tell(`${count} of 20 streams were those of two killed processes`)
     const again = await Promise.all(Array.from({ length: 20 }, () => read(client, application)))
     expect(again.filter(({ response }) => response.status === 200).length).toBe(count)
   })
@@ -254,7 +252,6 @@ describe('three processes', () => {
       expect(reader.ids).toEqual(all.slice(-count))
       for (const { data, at } of reader.events) tookMs.push(at - (writtenAt.get(JSON.parse(data ?? '').data.id) ?? 0))
     }
-    tell(`from the response to the write until the event arrived: ${distribution(tookMs)}`)
     expect(tookMs.sort((a, b) => a - b)[Math.floor(tookMs.length * 0.95)]).toBeLessThan(1_200)
   })
 

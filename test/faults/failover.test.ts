@@ -4,7 +4,7 @@ import { hasOldestPostgres } from '../kit/database.ts'
 import { Follower, listed } from '../kit/event-reader.ts'
 import { deviceBody, newApplication, newSerial } from '../kit/records.ts'
 import { type Host, startPair } from '../kit/replicated.ts'
-import { atScale, isLong, tell } from '../kit/scale.ts'
+import { atScale, isLong } from '../kit/scale.ts'
 import { becomesTrue, sleep } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 import { backAfter, everyOperation, type Operations } from './every-operation.ts'
@@ -45,7 +45,6 @@ test.skipIf(!hasOldestPostgres || !isLong)(
     try {
       for (const round of rounds) {
         expect(await writers.goOn(50)).toBe(true)
-        const written = writers.settled.length
         if (round === 'freeze') primary.signalAll('SIGSTOP')
         else await primary.kill()
         // The length of the outage is what the round is about.
@@ -53,8 +52,6 @@ test.skipIf(!hasOldestPostgres || !isLong)(
         if (round === 'blip') await primary.start()
         else await standby.promote()
         const back = await backAfter(operations, performance.now())
-        const [last] = back
-        tell(`${round}: ${written} written before, ${last?.name} the last one back after ${last?.ms} ms`)
         expect(
           back.filter(({ ms }) => ms > backWithinMs),
           round,
@@ -72,7 +69,6 @@ test.skipIf(!hasOldestPostgres || !isLong)(
       expect(writers.wrong).toEqual([])
       const kept = new Set(await namesIn(primary))
       expect(writers.settled.filter(({ name }) => !kept.has(name)).map(({ name }) => name)).toEqual([])
-      tell(`${rounds.length} outages, ${writers.settled.length} acknowledged, none lost`)
       const ids = await listed(client, app)
       for (const follower of followers) {
         await becomesTrue(() => follower.ids.at(-1) === ids.at(-1), 20_000)

@@ -1,15 +1,14 @@
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { createExport, createImport } from '../../src/bulk/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { pageSites } from '../../src/sites/contract.ts'
 import { Client } from '../kit/client.ts'
-import { type OwnDatabase, statisticsAreIn } from '../kit/database.ts'
+import { statisticsAreIn } from '../kit/database.ts'
 import { whileTableLocked } from '../kit/locks.ts'
 import { ownWorkplace } from '../kit/own-workplace.ts'
 import { RawConnection, rawPost } from '../kit/raw-connection.ts'
 import { deviceBody, newApplication } from '../kit/records.ts'
-import { tell } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
 import { twoServices } from '../kit/two-services.ts'
 import { becomesTrue } from '../kit/waits.ts'
@@ -19,10 +18,7 @@ const place = ownWorkplace()
 /** So long that a read which ends earlier than this must have been cancelled. */
 const statementTimeoutMs = 20_000
 
-let database: OwnDatabase
-beforeAll(async () => {
-  database = await place.findDatabase()
-}, 60_000)
+const database = await place.findDatabase()
 
 const start = (env: Record<string, string>) => place.startService({ env: { DATABASE_URL: database.url(), ...env } })
 
@@ -87,7 +83,6 @@ test('however many ask whether the service is ready, the database is asked by fe
   await statisticsAreIn()
   for (let again = 0; again < 10; again++) await ask(1)
   const asked = (await commits()) - before
-  tell(`${probes} probes: ${asked} statements, the service's own of that time among them`)
   expect(asked).toBeLessThan(probes / 2)
 })
 
@@ -153,10 +148,8 @@ function hangingRead(service: Service, path: string, token: string): Socket {
 
 /** The number of reads of sites that the database is still executing. */
 async function readsUnderWay(): Promise<number> {
-  const [row] = await database.run(
-    (sql) => sql`
+  const [row] = await database.sql`
     select count(*)::int as count from pg_stat_activity
-    where datname = current_database() and application_name like 'forecourt %' and state = 'active' and query like '%from site where%'`,
-  )
+    where datname = current_database() and application_name like 'forecourt %' and state = 'active' and query like '%from site where%'`
   return row?.count
 }

@@ -3,7 +3,7 @@ import type postgres from 'postgres'
 import { drawEventIds, lockApplication } from '../../src/database/application-lock.ts'
 import type { Client } from '../kit/client.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
-import { atScale, randomNumbers, seed, tell } from '../kit/scale.ts'
+import { atScale, randomNumbers, seed } from '../kit/scale.ts'
 import { twoServices } from '../kit/two-services.ts'
 import { anyMoment, becomesTrue, load, sleep } from '../kit/waits.ts'
 
@@ -144,12 +144,9 @@ test('followers of the feed skip nothing that commits late and see nothing twice
   expect(await becomesTrue(() => written > before + 40), 'events after the last slow one').toBe(true)
   await writing.stop()
   const feeds = following.map(async ({ one, feed }) => {
-    const ids = await database.run(
-      async (sql) =>
-        await sql`
+    const ids = await database.sql`
         select id from event where app_id = ${one.appId}
-        union all select id from state_change where app_id = ${one.appId} order by id`,
-    )
+        union all select id from state_change where app_id = ${one.appId} order by id`
     const all = ids.map((row) => row.id as number)
     return { all, followed: await feed.stop(all.at(-1) as number) }
   })
@@ -157,7 +154,6 @@ test('followers of the feed skip nothing that commits late and see nothing twice
   for (const { all, followed } of done) {
     for (const { name, seen } of followed) expect(seen, `${said}: ${name}`).toEqual(all)
     expect(all.length, said).toBeGreaterThan(4)
-    tell(`${all.length} events followed in ${followed.length} ways`)
   }
   // Other events were written after each slow one.
   for (const id of slow) expect(done[0]?.all.filter((other) => other > id).length, said).toBeGreaterThan(0)

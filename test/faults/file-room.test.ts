@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { deleteOldJobs } from '../../src/bulk/jobs/store.ts'
 import { Client, untilAdmitted } from '../kit/client.ts'
-import type { OwnDatabase } from '../kit/database.ts'
 import { prepareDatabase } from '../kit/database.ts'
 import { deviceBody, newApplication, newSerial, type TestApplication } from '../kit/records.ts'
 import { becomesTrue } from '../kit/waits.ts'
@@ -13,22 +12,17 @@ import { Workplace } from '../kit/workplace.ts'
 // The storage limit for uploaded files: it holds for each application, over all processes together.
 
 const place = new Workplace()
-let database: OwnDatabase
-/** Clients of two processes with one database. */
-let client: Client
-let beside: Client
 const most = 2_000_000
 
-beforeAll(async () => {
-  database = await place.findDatabase()
-  const env = {
-    DATABASE_URL: database.url(),
-    FORECOURT_FILE_BYTES: String(most),
-    FORECOURT_OPERATOR_KEY: 'k'.repeat(40),
-  }
-  const start = async () => new Client(await place.startService({ env }))
-  ;[client, beside] = await Promise.all([start(), start()])
-}, 60_000)
+// Clients of two processes with one database.
+const database = await place.findDatabase()
+const env = {
+  DATABASE_URL: database.url(),
+  FORECOURT_FILE_BYTES: String(most),
+  FORECOURT_OPERATOR_KEY: 'k'.repeat(40),
+}
+const start = async () => new Client(await place.startService({ env }))
+const [client, beside] = await Promise.all([start(), start()])
 afterAll(async () => {
   if (hasDisk) tool('umount', ['-l', disk])
   await place.clear()
@@ -47,14 +41,11 @@ async function ended(id: number) {
 }
 
 async function keptBytes(id: number) {
-  const [row] = await database.run(
-    async (sql) =>
-      await sql`
+  const [row] = await database.sql`
         select i.kept_bytes as noted,
           (select coalesce(sum(octet_length(rows)), 0) from import_piece where import_id = i.id)::bigint
           + (select coalesce(sum(octet_length(outcomes)), 0) from import_result where import_id = i.id)::bigint as found
-        from import i where id = ${id}`,
-  )
+        from import i where id = ${id}`
   expect(row?.noted).toBe(row?.found)
   return row?.noted as number
 }
@@ -114,8 +105,7 @@ test('what an application may keep is bounded, over all processes; others are no
     const answer = await send(sent % 2 === 0 ? client : beside, application, file)
     refused = answer.code !== 0
     if (!refused) await ended(answer.data.id)
-    if (sent === 0)
-      await database.run((sql) => sql`update import set kept_bytes = ${most - 100_000} where id = ${answer.data.id}`)
+    if (sent === 0) await database.sql`update import set kept_bytes = ${most - 100_000} where id = ${answer.data.id}`
   }
   expect(sent).toBeGreaterThan(1)
   for (const by of [client, beside]) {
@@ -151,9 +141,9 @@ test('a file of the inventory has bounds too', async () => {
   // Tests before this one may still be giving back their storage.
   const { data } = await untilAdmitted(() => inventory('{}'))
   await ended(data.id)
-  await database.run((sql) => sql`update import set kept_bytes = ${most} where id = ${data.id}`)
+  await database.sql`update import set kept_bytes = ${most} where id = ${data.id}`
   expect((await inventory('{}')).code).toBe(10007)
-  await database.run((sql) => sql`update import set kept_bytes = 0 where id = ${data.id}`)
+  await database.sql`update import set kept_bytes = 0 where id = ${data.id}`
   expect((await inventory('{}')).code).toBe(0)
 })
 
@@ -169,7 +159,7 @@ test('what is cancelled gives its room back', async () => {
 test('an import ends with its millionth refused row', async () => {
   const application = await newApplication(client)
   const { id } = (await send(client, application, '{}\n'.repeat(30_000))).data
-  await database.run((sql) => sql`update import set refused = refused + 990_000 where id = ${id}`)
+  await database.sql`update import set refused = refused + 990_000 where id = ${id}`
   const { status, refused, error, failure } = await ended(id)
   expect([status, refused]).toEqual([4, 1_000_000])
   expect(error).toMatch(/^The import stopped at line \d+, because 1000000 of its rows were refused\. Correct the file/)

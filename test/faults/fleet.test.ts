@@ -57,10 +57,9 @@ async function newlyCounted(of: Client): Promise<Sample[]> {
     return roundOf(sql)
   })
   expect(await becomesTrue(async () => (await database.run(roundOf)) > before, 10_000)).toBe(true)
-  const at = await database.run(
-    async (sql) =>
-      (await sql`select extract(epoch from counted_at)::float8 as at from fleet_count where app_id = ''`)[0]?.at,
-  )
+  const at = (
+    await database.sql`select extract(epoch from counted_at)::float8 as at from fleet_count where app_id = ''`
+  )[0]?.at
   let found: Sample[] = []
   const isKnown = async () => {
     found = await samplesOf(of)
@@ -128,10 +127,8 @@ test.concurrent('devices are online, offline or faulty once they have reported; 
     [down, 28],
     [gone, 31],
   ] as const)
-    await database.run(
-      (sql) => sql`
-        update device_presence set offline_since = now() - ${minutes} * interval '1 minute' where device_no = ${device}`,
-    )
+    await database.sql`
+        update device_presence set offline_since = now() - ${minutes} * interval '1 minute' where device_no = ${device}`
   await report(app, down, { ...offline, version: '2.0' })
   await report(next, gone, { ...offline, version: '2.0' })
   const last = await counted()
@@ -180,9 +177,7 @@ test.concurrent('a site is unreachable when its entrances, or its exits, have re
     [1, offline],
     [1, online],
   ])
-  await database.run(
-    (sql) => sql`update device_presence set offline_since = now() - interval '1 day' where device_no = ${spare}`,
-  )
+  await database.sql`update device_presence set offline_since = now() - interval '1 day' where device_no = ${spare}`
   const unreachable = async (of = client) => {
     const samples = await counted(of)
     return {
@@ -203,10 +198,8 @@ test.concurrent('a site is unreachable when its entrances, or its exits, have re
   const second = await unreachable(new Client(other))
   expect(second.seconds['thinned out']).toBeLessThan(60)
   // The seconds go on, also when another device that is offline comes to the site.
-  await database.run(
-    (sql) => sql`
-    update fleet_count set counts = replace(counts::text, '"since":', '"since":-')::json where app_id = ${app.appId}`,
-  )
+  await database.sql`
+    update fleet_count set counts = replace(counts::text, '"since":', '"since":-')::json where app_id = ${app.appId}`
   await stand(app, spare, sites['one lane'] ?? 0, 1)
   const third = await unreachable()
   expect(third.seconds['one lane']).toBeGreaterThan(1e9)
@@ -348,7 +341,7 @@ test('500 applications, 200 sites and devices of one and 1,000 in all have their
   )
   expect(states.online).toBeGreaterThanOrEqual(0)
   expect(states.offline).toBeGreaterThanOrEqual(6)
-  const applications = await database.run((sql) => sql`select count(*)::int as count from application where status = 1`)
+  const applications = await database.sql`select count(*)::int as count from application where status = 1`
   expect(uncounted.application).toBe(applications[0]?.count - 500)
   const sum = (samples: readonly Sample[]) => samples.reduce((total, { value }) => total + value, 0)
   const byState = (name: string, state: string) => sum(of(name).filter(({ labels }) => labels.state === state))

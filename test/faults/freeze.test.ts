@@ -3,7 +3,7 @@ import { createImport } from '../../src/bulk/contract.ts'
 import { lockApplication } from '../../src/database/application-lock.ts'
 import { type Answer, Client, rememberedMs } from '../kit/client.ts'
 import { deviceBody, newApplication, siteBody, type TestApplication } from '../kit/records.ts'
-import { atScale, tell } from '../kit/scale.ts'
+import { atScale } from '../kit/scale.ts'
 import { twoServices } from '../kit/two-services.ts'
 import { becomes, becomesTrue, sleep, standStill, staysTrue } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
@@ -64,7 +64,7 @@ function holdingLock<T>(
   )
 }
 
-describe.each(changes)('after $what', ({ what, refused, isOrdered, change }) => {
+describe.each(changes)('after $what', ({ refused, isOrdered, change }) => {
   test('a batch that is refused as a whole keeps no key, and one that another carries on keeps its own', async () => {
     const app = await newApplication(a)
     const { appId, token } = app
@@ -74,7 +74,7 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, change }) => 
     }))
     const send = (key: string, body = bodies[0], by: Client = a, as = token) =>
       by.call('saveSites', body, { token: as, headers: { 'idempotency-key': key } })
-    const claims = () => database.run((sql) => sql`select from idempotency_key where app_id = ${appId}`)
+    const claims = () => database.sql`select from idempotency_key where app_id = ${appId}`
     const { changed, lone, first, second } = await holdingLock(
       appId,
       async (waiting) => {
@@ -130,11 +130,10 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, change }) => 
     const app = await newApplication(a)
     const { appId, token } = app
     const batches = atScale(8, 40)
-    const count = () =>
-      database.run(async (sql) => {
-        const [row] = await sql`select count(*)::int as n from device where app_id = ${appId}`
-        return row?.n as number
-      })
+    const count = async () => {
+      const [row] = await database.sql`select count(*)::int as n from device where app_id = ${appId}`
+      return row?.n as number
+    }
     const bodies = Array.from({ length: batches }, () => ({
       appId,
       devices: Array.from({ length: 1000 }, () => ({ ...deviceBody(appId), appId: undefined })),
@@ -155,7 +154,6 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, change }) => 
       ({ data, code }) => data?.results?.map((row) => row.code) ?? Array(1000).fill(code),
     )
     expect(await count(), 'devices that appeared after the answer').toBe(after)
-    tell(`${what}: ${after} of ${batches * 1000} devices were bound`)
     expect(after, 'else nothing was raced').toBeLessThan(batches * 1000)
     const told = (wanted: number) => outcomes.filter((code) => code === wanted).length
     // On a busy machine some requests time out, and their devices may or may not have been bound.
@@ -207,9 +205,7 @@ test('an import is refused after the revocation of its token, also when that wou
     })
     const { data } = (await sent.json()) as { data: { id: number } }
     expect((await a.call('revokeToken', { client_id: appId, client_secret: appSecret, token })).status).toBe(200)
-    await database.run(
-      (sql) => sql`update import set token_until = token_until - interval '1 day' where id = ${data.id}`,
-    )
+    await database.sql`update import set token_until = token_until - interval '1 day' where id = ${data.id}`
     return data.id
   })
   const told = async () => (await a.operate('getImport', { id })).data

@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import type { ActRecord } from '../../src/bulk/acts/contract.ts'
 import type { ImportRecord } from '../../src/bulk/contract.ts'
 import { forecourt } from '../cli/support.ts'
 import { Client } from '../kit/client.ts'
-import type { OwnDatabase } from '../kit/database.ts'
 import { onDisk } from '../kit/folders.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
-import { atScale, longTest, randomNumbers, seed, tell } from '../kit/scale.ts'
+import { atScale, longTest, randomNumbers, seed } from '../kit/scale.ts'
 import { anyMoment, becomes, becomesTrue } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 import { Striker } from './strikes.ts'
@@ -21,15 +20,10 @@ const actRows = 6_000
 const place = new Workplace(onDisk)
 const said = `seed ${seed}`
 const random = randomNumbers(seed)
-let striker: Striker
-let database: OwnDatabase
-let survivor: Client
 
-beforeAll(async () => {
-  striker = new Striker()
-  database = await place.findDatabase()
-  survivor = new Client(await place.startService({ env: { DATABASE_URL: database.url() } }))
-}, 120_000)
+const striker = new Striker()
+const database = await place.findDatabase()
+const survivor = new Client(await place.startService({ env: { DATABASE_URL: database.url() } }))
 afterAll(async () => {
   await striker.end()
   await place.clear()
@@ -82,7 +76,7 @@ test('a dry run that waits for a lock for longer than its lease keeps its job, a
   )
   const owners = new Set<string>()
   const isOver = async () => {
-    const [row] = await database.run(async (sql) => await sql`select lease_owner from import where id = ${id}`)
+    const [row] = await database.sql`select lease_owner from import where id = ${id}`
     owners.add(row?.lease_owner)
     return (await told(id)).status > 2
   }
@@ -131,7 +125,6 @@ test(`imports whose process is killed or stands still, ${rounds} times, take eff
     }
   }
   expect(inMiddle.length, said).toBeGreaterThan(0)
-  tell(`${inMiddle.length} of ${2 * rounds} imports were struck in the middle`)
 }, 600_000)
 
 /** Sends an upsert of existing devices that changes the name of every second one. Returns the import's id. */
@@ -162,11 +155,9 @@ test('an import that updates and whose process is killed has each row’s effect
       refused: 0,
       created: 0,
     })
-    const [found] = await database.run(
-      (sql) => sql`
+    const [found] = await database.sql`
         select (select count(*)::int from device where app_id = ${app.appId} and device_name = ${`round ${round}`}) as devices,
-          (select count(*)::int from event where app_id = ${app.appId} and type = 'device.updated') as events`,
-    )
+          (select count(*)::int from event where app_id = ${app.appId} and type = 'device.updated') as events`
     expect(found, said).toMatchObject({ devices: deviceRows / 2, events: (deviceRows / 2) * (round + 1) })
   }
   expect(struckInMiddle, said).toBeGreaterThan(0)
@@ -192,7 +183,7 @@ test('an import that fails tells where and why, and of the database’s words no
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(error) })
   expect((await survivor.call('getImport', { id }, { token })).data.error).toBe(error)
 
-  await database.run((sql) => sql`drop trigger refuse on device`)
+  await database.sql`drop trigger refuse on device`
   const again = await forecourt(args, settings, linesOf(rows))
   expect(again).toEqual({ code: 0, stdout: expect.stringMatching(/^created +1\nexisting +500$/m), stderr: '' })
 })
@@ -272,7 +263,6 @@ longTest(
       expect(await devicesIn(ids[1] as number), said).toEqual(ofTransfer.toSorted())
     }
     expect(inMiddle, said).toBeGreaterThan(0)
-    tell(`${inMiddle} of ${2 * rounds} acts were struck in the middle`)
   },
   900_000,
 )
@@ -313,9 +303,8 @@ longTest('an import gives way to writes beside it, of another process and applic
   expect(await becomesTrue(() => made > 10)).toBe(true)
   const portionsOf = async (id: number) => {
     await becomesTrue(async () => (await told(id)).status === 3)
-    const rows = await database.run(
-      async (sql) => await sql`select created + existing + refused as rows from import_result where import_id = ${id}`,
-    )
+    const rows =
+      await database.sql`select created + existing + refused as rows from import_result where import_id = ${id}`
     return rows.map((row) => Number(row.rows))
   }
   for (const one of [app, await newApplication(survivor)]) {
@@ -329,6 +318,6 @@ longTest('an import gives way to writes beside it, of another process and applic
   await Promise.all(creating)
   const most = async () => Math.max(...(await portionsOf(await sendTo(survivor, app, 'devices', 1_000))))
   expect(await becomes(500, most)).toBe(500)
-  await database.run((sql) => sql`drop trigger dawdle on device`)
+  await database.sql`drop trigger dawdle on device`
   await other.stop()
 })

@@ -1,25 +1,20 @@
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { Client } from '../kit/client.ts'
-import type { OwnDatabase } from '../kit/database.ts'
 import { ownWorkplace } from '../kit/own-workplace.ts'
 import { deviceBody, newApplication, siteBody, type TestApplication } from '../kit/records.ts'
-import { atScale, tell } from '../kit/scale.ts'
+import { atScale } from '../kit/scale.ts'
 import { becomesTrue } from '../kit/waits.ts'
 
 // Imports into a database without statistics, with autovacuum off.
 
 const place = ownWorkplace()
-let database: OwnDatabase
-let client: Client
 
-beforeAll(async () => {
-  database = await place.startDatabase()
-  await database.run(async (sql) => {
-    await sql`alter system set autovacuum = off`
-    await sql`select pg_reload_conf()`
-  })
-  client = new Client(await place.startService({ env: { DATABASE_URL: database.url() } }))
-}, 60_000)
+const database = await place.startDatabase()
+await database.run(async (sql) => {
+  await sql`alter system set autovacuum = off`
+  await sql`select pg_reload_conf()`
+})
+const client = new Client(await place.startService({ env: { DATABASE_URL: database.url() } }))
 
 const count = atScale(6_000, 60_000)
 
@@ -36,7 +31,6 @@ async function rates({ token }: TestApplication, kind: 'sites' | 'devices', rowO
     expect((await client.call('getImport', { id }, { token })).data).toMatchObject({ created: rows.length, refused: 0 })
     rates.push(rows.length / ((performance.now() - began) / 1000))
   }
-  tell(`${kind}: ${rates.map((rate) => rate.toFixed(0)).join(', then ')} rows a second`)
   return rates as [number, number]
 }
 

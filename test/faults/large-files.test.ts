@@ -7,7 +7,7 @@ import { onDisk } from '../kit/folders.ts'
 import { heldAtMostMs, heldMs, watchedEnvironment } from '../kit/held-loop.ts'
 import { ownWorkplace } from '../kit/own-workplace.ts'
 import { deviceBody, newApplication } from '../kit/records.ts'
-import { longTest, tell } from '../kit/scale.ts'
+import { longTest } from '../kit/scale.ts'
 import { becomesTrue, load } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 import { Crowd } from './crowd.ts'
@@ -119,15 +119,11 @@ longTest('whatever a file holds, the event loop is not held, and another tenant 
       const [taking, work, status] = await heldBy(type, file)
       longest = Math.max(taking, work)
       tries++
-      tell(
-        `${what}: ${status ?? 'broken off'}, held ${taking.toFixed(1)} ms while it was taken, ${work.toFixed(1)} ms after it`,
-      )
       expect([200, 400, undefined], what).toContain(status)
     }
     expect(longest, what).toBeLessThan(heldAtMostMs)
   }
   await Promise.all(others.map((one) => one.stop()))
-  tell(`beside them ${served.creates} creates and ${served.probes} probes, each within ${longestWaitMs.toFixed(0)} ms`)
   expect(Math.min(served.creates, served.probes)).toBeGreaterThan(bombs.length)
   // A generous limit, because other programs use the machine too.
   expect(longestWaitMs).toBeLessThan(3_000)
@@ -161,7 +157,6 @@ longTest('a body of 8 MiB holds nobody up, whatever is in it, nor do fifteen at 
     await heldMs(service)
     const answer = await send()
     const held = await heldMs(service)
-    tell(`${what}: the event loop was held ${held.toFixed(1)} ms at most`)
     expect(held, what).toBeLessThan(bodyHeldAtMostMs)
     return answer
   }
@@ -202,7 +197,6 @@ longTest('bodies in chunks of one byte take no more memory than others', async (
     most = Math.max(most, megabytesNow())
     return crowd.size === 0
   }, 10_000)
-  tell(`memory grew by ${(most - before).toFixed(0)} MB`)
   // A list of the received pieces would need some hundred bytes for each byte of a body, 6 MB; collections of garbage may
   // wait.
   expect(most - before).toBeLessThan(3 * count)
@@ -245,7 +239,6 @@ longTest('a file of 1 GB is taken in little memory', async () => {
   expect([taken.code, taken.data.bytes]).toEqual([0, bytes])
   expect(bytes).toBeGreaterThan(1e9)
   const peak = Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${service.process.pid}/status`, 'utf8'))?.[1]) / 1024
-  tell(`${(bytes / 1e6).toFixed(0)} MB were taken with at most ${peak.toFixed(0)} MB resident`)
   expect(peak).toBeLessThan(mostMegabytes)
   await disk.clear()
 })

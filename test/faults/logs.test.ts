@@ -7,7 +7,6 @@ import { Client } from '../kit/client.ts'
 import { embeddedConnection, postmasterPid, withSql } from '../kit/database.ts'
 import { ownWorkplace } from '../kit/own-workplace.ts'
 import { deviceBody, newSerial, siteBody } from '../kit/records.ts'
-import { tell } from '../kit/scale.ts'
 import { becomesTrue } from '../kit/waits.ts'
 
 const place = ownWorkplace()
@@ -124,7 +123,6 @@ test('the logs of a busy and troubled run hold request ids, and no secret, token
     .filter(Boolean)
     .map((line) => JSON.parse(line) as Record<string, unknown>)
   const told = new Set(entries.map((entry) => entry.requestId))
-  tell(`${entries.length} log entries, ${requestIds.length} requests, ${secrets.length} secrets`)
   expect(requestIds.filter((id) => !told.has(id))).toEqual([])
   // The faults have in fact been logged.
   expect(entries.filter((entry) => entry.msg === 'internal error').length).toBeGreaterThanOrEqual(8)

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Client } from '../kit/client.ts'
 import { newApplication, newToken, shownSecret, type TestApplication } from '../kit/records.ts'
-import { atScale, distribution, longTest, tell } from '../kit/scale.ts'
+import { atScale, longTest } from '../kit/scale.ts'
 import { twoServices } from '../kit/two-services.ts'
 import { becomesTrue, load } from '../kit/waits.ts'
 
@@ -30,8 +30,7 @@ longTest('however many tokens there are, rotations and freezes take as long as w
     await sql`vacuum analyze access_token`
   })
   const rows = async () =>
-    (await database.run((sql) => sql`select count(*)::int as n from access_token where app_id = ${apps[1].appId}`))[0]
-      ?.n
+    (await database.sql`select count(*)::int as n from access_token where app_id = ${apps[1].appId}`)[0]?.n
   // The ended tokens are removed later, in background work: if the rotation removed them, it would take long.
   const first = await took(() => each(0).operate('rotateApplicationSecret', { appId: apps[1].appId }))
   expect(await rows()).toBeGreaterThan(many / 2)
@@ -48,7 +47,6 @@ longTest('however many tokens there are, rotations and freezes take as long as w
       times[kind].push(await took(() => each(0).operate('endPreviousApplicationSecret', { appId })))
     }
   }
-  tell(`with one token: ${distribution(times.one)}; with ${many}: ${distribution(times.many)}`)
   const median = (list: number[]) => list.toSorted((a, b) => a - b)[list.length >> 1] as number
   expect(median(times.many), 'ms').toBeLessThan(Math.max(100, 10 * median(times.one)))
   expect(await ask(each(1), apps[1].token)).toBe(10002)
@@ -61,12 +59,11 @@ test('issues on two processes at once never leave more than 1,000 living tokens,
   const issued = Array.from({ length: 32 }, async (_, lane) => {
     for (let n = 0; n < 50; n++) tokens.push(await newToken(each(lane), appId, appSecret))
   })
-  const living = () =>
-    database.run(async (sql) => {
-      const [row] = await sql`
+  const living = async () => {
+    const [row] = await database.sql`
         select count(*)::int as n from access_token where app_id = ${appId} and expires_at > now()`
-      return row?.n as number
-    })
+    return row?.n as number
+  }
   let most = 0
   const watching = load(
     async () => {
@@ -173,5 +170,4 @@ test('an end of an overlap beside a rotation ends the one previous secret or the
     expect((await each(0).call('issueToken', credentials)).code).toBe(overlapUntil === null ? 10030 : 0)
     expect(await answersOf([await newToken(each(1), appId, third)])).toEqual(new Set([0]))
   }
-  tell(`the secret before the rotation still worked in ${kept.yes} of ${kept.yes + kept.no} rounds`)
 }, 180_000)

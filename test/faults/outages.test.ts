@@ -7,7 +7,7 @@ import { type Answer, Client } from '../kit/client.ts'
 import { embeddedConnection, type OwnDatabase, withSql } from '../kit/database.ts'
 import { ownWorkplace } from '../kit/own-workplace.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
-import { atScale, distribution, tell } from '../kit/scale.ts'
+import { atScale, tell } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
 import { newSharedDatabase } from '../kit/shared-server.ts'
 import { becomesTrue, sleep } from '../kit/waits.ts'
@@ -104,12 +104,7 @@ describe.concurrent.each(atScale(parts.slice(0, 1), parts))('while $what stands 
     } finally {
       for (const { pid } of stopped) process.kill(pid, 'SIGCONT')
     }
-    const began = performance.now()
     expect(await worksAgain(client, app, 10_000), 'healed within 10 s').toBe(true)
-    tell(
-      `${what}: ${answers.length} told in ${distribution(answers.map(({ took }) => took))}, ` +
-        `creating again ${(performance.now() - began).toFixed(0)} ms after`,
-    )
     const odd = answers.filter(({ answer }) => answer.status !== 503 || answer.code !== 50003)
     if (what === 'the whole database') expect(odd.map(({ name, answer }) => `${name}: ${answer.text}`)).toEqual([])
     // New connections have new PostgreSQL processes, which may well work.
@@ -121,11 +116,9 @@ describe.concurrent.each(atScale(parts.slice(0, 1), parts))('while $what stands 
     // A request without a response is repeated with its key, and its device exists once.
     for (const device of devices) {
       expect((await device.send()).status).toBe(200)
-      const [row] = await database.run(
-        (sql) => sql`
+      const [row] = await database.sql`
         select (select count(*)::int from device where device_no = ${device.deviceNo}) as rows,
-          (select count(*)::int from event where app_id = ${appId} and subject = ${device.deviceNo}) as events`,
-      )
+          (select count(*)::int from event where app_id = ${appId} and subject = ${device.deviceNo}) as events`
       expect(row).toMatchObject({ rows: 1, events: 1 })
     }
     for (const [name, operation] of Object.entries(operations)) {
@@ -176,10 +169,7 @@ describe.concurrent('a full disk', () => {
       expect(statuses.get(503) ?? 0, 'creates that were told that there is no room').toBeGreaterThan(0)
       expect((await client.call('getHealth', {})).status).toBe(200)
       rmSync(join(disk, 'rest'))
-      const began = performance.now()
       expect(await worksAgain(client, app, 15_000), 'healed within 15 s').toBe(true)
-      const back = (performance.now() - began).toFixed(0)
-      tell(`a full disk: ${created.length} created, ${statuses.get(503)} told 503, creating again ${back} ms after`)
       const rows = await withSql(embeddedConnection(service.dataDir), (sql) => sql`select device_no from device`)
       const kept = new Set(rows.map((row) => row.device_no))
       expect(created.filter((serial) => !kept.has(serial))).toEqual([])
@@ -223,9 +213,6 @@ test('with 5 creates allowed to wait, a flood’s surplus is refused at once and
       expect(answer.headers.get('retry-after')).toMatch(/^\d+$/)
     }
     const waited = answers.filter(({ took }) => took > 2500)
-    const surplus = answers.filter(({ took }) => took <= 2500).map(({ took }) => took)
-    tell(`a flood of 100: ${waited.length} waited, the others were refused in ${distribution(surplus)}`)
-    tell(`/healthz meanwhile: ${distribution(probes)}`)
     // Five in the queue, and at most one running batch of other requests.
     expect(waited.length).toBeGreaterThan(0)
     expect(waited.length).toBeLessThanOrEqual(10)
@@ -244,8 +231,8 @@ test('a row that the database will not take fails alone, and its neighbours in t
   const service = await serviceOn(database, { FORECOURT_STATEMENT_TIMEOUT_MS: '5000' })
   const client = new Client(service)
   const app = await newApplication(client)
-  await database.run((sql) => sql`alter table device add check (device_name <> 'poison')`)
-  await database.run((sql) => sql`alter table site add check (site_name <> 'poison')`)
+  await database.sql`alter table device add check (device_name <> 'poison')`
+  await database.sql`alter table site add check (site_name <> 'poison')`
   for (let round = 0; round < 5; round++) {
     const answers = await Promise.all(
       Array.from({ length: 32 }, (_, index) => {
@@ -259,11 +246,9 @@ test('a row that the database will not take fails alone, and its neighbours in t
     expect(told).toEqual(Array.from({ length: 32 }, (_, index) => (index % 16 === 7 ? '500 49999' : '200 0')))
     for (const { text } of answers) expect(text).not.toMatch(/constraint|violates|check|relation/i)
   }
-  const [row] = await database.run(
-    (sql) => sql`
+  const [row] = await database.sql`
     select (select count(*)::int from device) as devices, (select count(*)::int from site) as sites,
-      (select count(*)::int from event where type in ('device.bound', 'site.created')) as events`,
-  )
+      (select count(*)::int from event where type in ('device.bound', 'site.created')) as events`
   expect(row).toMatchObject({ devices: 75, sites: 75, events: 150 })
   // Each transaction takes a while: with one for each row, those behind the faulty row would wait for too long.
   await database.run(async (sql) => {

@@ -81,11 +81,9 @@ test.skipIf(!hasPooler)(
     }
 
     const longReads = async () => {
-      const [row] = await database.run(
-        (sql) => sql`
+      const [row] = await database.sql`
         select count(*)::int as count from pg_stat_activity where state = 'active' and query like '%from site where%'
-          and pid <> pg_backend_pid()`,
-      )
+          and pid <> pg_backend_pid()`
       return row?.count
     }
     await database.run(async (sql) => {
@@ -110,7 +108,7 @@ test.skipIf(!hasPooler)(
     expect(await forecourt(['backup', file], env)).toMatchObject({ code: 0, stderr: '' })
     await writers.finish()
     expect(writers.wrong).toEqual([])
-    await database.run((sql) => sql`create database restored template template1`)
+    await database.sql`create database restored template template1`
     const toRestored = {
       DATABASE_URL: env.DATABASE_URL.replace(/\/\w+\?/, '/restored?'),
       FORECOURT_DATA_DIR: place.newFolder(),

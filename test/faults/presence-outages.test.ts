@@ -29,11 +29,10 @@ const start = (presenceSeconds = seconds) =>
   })
 
 /** Since when the service has heard devices without a break. */
-const heardSince = () =>
-  bed.database.run(async (sql) => {
-    const [row] = await sql<[{ since: Date }]>`select since from service_hearing`
-    return row.since.getTime()
-  })
+const heardSince = async () => {
+  const [row] = await bed.database.sql<[{ since: Date }]>`select since from service_hearing`
+  return row.since.getTime()
+}
 
 interface Fleet {
   app: TestApplication

@@ -1,9 +1,8 @@
-import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import { type Answer, type CallOptions, Client } from '../kit/client.ts'
-import type { OwnDatabase } from '../kit/database.ts'
 import { ownWorkplace } from '../kit/own-workplace.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
-import { atScale, distribution, randomNumbers, seed, tell } from '../kit/scale.ts'
+import { atScale, randomNumbers, seed } from '../kit/scale.ts'
 import { anyMoment, load } from '../kit/waits.ts'
 
 // Requests side by side, on two processes. Owners of serials, placements and prices: `linearizability.test.ts`.
@@ -11,21 +10,17 @@ import { anyMoment, load } from '../kit/waits.ts'
 const place = ownWorkplace()
 const random = randomNumbers(seed)
 const said = `seed ${seed}`
-let database: OwnDatabase
-let clients: Client[]
 
-beforeAll(async () => {
-  database = await place.findDatabase()
-  // With snapshots that outlast the wait for a lock, a create could miss that its application has gone offline; so
-  // the tests set this isolation level.
-  const { database: name } = database.connection
-  await database.run((sql) => sql`alter database ${sql(name)} set default_transaction_isolation = 'repeatable read'`)
-  const env = { DATABASE_URL: database.url() }
-  clients = await Promise.all([1, 2].map(async () => new Client(await place.startService({ env }))))
-  // For counting only: with this index, the time to count an application's devices does not depend on other
-  // applications.
-  await database.run((sql) => sql`create index if not exists counting on device (app_id)`)
-}, 120_000)
+const database = await place.findDatabase()
+// With snapshots that outlast the wait for a lock, a create could miss that its application has gone offline; so
+// the tests set this isolation level.
+const { database: name } = database.connection
+await database.run((sql) => sql`alter database ${sql(name)} set default_transaction_isolation = 'repeatable read'`)
+const env = { DATABASE_URL: database.url() }
+const clients = await Promise.all([1, 2].map(async () => new Client(await place.startService({ env }))))
+// For counting only: with this index, the time to count an application's devices does not depend on other
+// applications.
+await database.sql`create index if not exists counting on device (app_id)`
 
 /** PostgreSQL resolves a deadlock, but each of its transactions has waited for a second by then. */
 afterEach(async () => {
@@ -86,19 +81,16 @@ test(`after an offline answer no device appears, created or transferred, in ${to
     }
   })
   await Promise.all([creating.stop(), transferring.stop()])
-  tell(`${JSON.stringify(counts)}, ${busy} × 50003; offline toggles: ${distribution(took)}`)
   expect(wrong.slice(0, 5), said).toEqual([])
   // The limit is far above the usual time: it fails only if creates can delay this change for ever.
   expect(Math.max(...took), 'the slowest toggle, in ms').toBeLessThan(5_000)
   // A lower number would mean that there was no race.
   expect(Math.min(...Object.values(counts)), said).toBeGreaterThan(toggles / 3)
   expect(busy, said).toBeLessThan(counts.created / 10)
-  const [sums] = await database.run(
-    (sql) => sql`
+  const [sums] = await database.sql`
     select (select count(*)::int from device where app_id = ${appId}) as devices, count(*)::int as events,
       count(distinct subject)::int as subjects
-    from event where app_id = ${appId} and type in ('device.bound', 'device.transferred')`,
-  )
+    from event where app_id = ${appId} and type in ('device.bound', 'device.transferred')`
   const all = counts.created + counts.moved
   expect(sums, said).toMatchObject({ devices: all, events: all, subjects: all })
 }, 240_000)
@@ -127,7 +119,6 @@ test('rows of createBatch race with single creates: each serial has one owner, a
       expect(loser, `${said}: ${answer.text} ${JSON.stringify(row)}`).toBe(app === a ? 20017 : 20013)
     }
   }
-  tell(`rows of batches won ${wins.batch} times, single creates ${wins.single} times`)
   expect(areRaced(), said).toBe(true)
 })
 
@@ -200,7 +191,7 @@ describe.each(creates)('$name', ({ request, body, table, nameOf }) => {
       Promise.all(some.map(({ app, key, sent, index }) => send(index % 7, app, sent, key)))
     const first = await run(requests.slice(0, before))
     // PostgreSQL itself updates statistics at some time, which may change the plans of statements.
-    await database.run((sql) => sql`analyze`)
+    await database.sql`analyze`
     for (let burst = 0; burst < bursts; burst++) {
       const anyOf = () => requests[Math.floor(random() * before)] as (typeof requests)[0]
       const asked = [
@@ -226,11 +217,9 @@ const updated = atScale(200, 2_000)
 
 /** The types of events of each record of an application, oldest first. */
 async function typesBySubject({ appId }: TestApplication): Promise<Map<string, string[]>> {
-  const rows = await database.run(
-    (sql) => sql`
+  const rows = await database.sql`
       select subject, string_agg(type, ' ' order by id) as types from event
-      where app_id = ${appId} and subject is not null group by subject`,
-  )
+      where app_id = ${appId} and subject is not null group by subject`
   return new Map(rows.map((row) => [row.subject, row.types.split(' ')]))
 }
 
@@ -281,5 +270,4 @@ test('rows of updateBatch beside unbinds: each was there or is not found, and no
     refused += codes.length - done
   }
   expect(refused, said).toBeGreaterThan(0)
-  tell(`${refused} of ${4 * serials.length} rows came after their device’s end`)
 })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import {
   copyFileSync,
@@ -31,12 +31,9 @@ import { BackupBed, expectDone, expectRefused } from './backup-bed.ts'
 
 const bed = new BackupBed()
 const { newDatabase, newFile, place } = bed
-let receiver: Receiver
 let oldest: OldestServer | undefined
 
-beforeAll(async () => {
-  receiver = await Receiver.start()
-}, 120_000)
+const receiver = await Receiver.start()
 afterAll(async () => {
   receiver.stop()
   await oldest?.stop()

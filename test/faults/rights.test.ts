@@ -1,28 +1,21 @@
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { keepHistory } from '../../src/events/history/store.ts'
 import { Client } from '../kit/client.ts'
-import { type Connection, embeddedConnection, withSql } from '../kit/database.ts'
+import { embeddedConnection, withSql } from '../kit/database.ts'
 import { ownWorkplace } from '../kit/own-workplace.ts'
 import { newApplication } from '../kit/records.ts'
-import type { Service } from '../kit/service.ts'
 
 // The rights in the embedded database of the role that serves requests.
 
 const place = ownWorkplace()
-let service: Service
-let owner: Connection
-let role: Connection
-let appId: string
 
-beforeAll(async () => {
-  service = await place.startService({ env: { FORECOURT_EVENT_DAYS: '30', FORECOURT_STATE_DAYS: '5' } })
-  const { serviceUser, servicePassword } = JSON.parse(readFileSync(join(service.dataDir, 'embedded.json'), 'utf8'))
-  owner = embeddedConnection(service.dataDir)
-  role = { ...owner, user: serviceUser, password: servicePassword }
-  appId = (await newApplication(new Client(service))).appId
-}, 120_000)
+const service = await place.startService({ env: { FORECOURT_EVENT_DAYS: '30', FORECOURT_STATE_DAYS: '5' } })
+const { serviceUser, servicePassword } = JSON.parse(readFileSync(join(service.dataDir, 'embedded.json'), 'utf8'))
+const owner = embeddedConnection(service.dataDir)
+const role = { ...owner, user: serviceUser, password: servicePassword }
+const appId = (await newApplication(new Client(service))).appId
 
 test('every connection of a running service is of a role that is no superuser and owns nothing', async () => {
   const rows = await withSql(

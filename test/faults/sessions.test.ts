@@ -22,9 +22,7 @@ test('a session that nobody used for 12 hours has ended, and is removed', async 
   const person = await newPerson(client, 'viewer')
   const [headers, other] = [await signIn(client, person), await signIn(client, person)]
   const { id } = (await client.call('getSession', {}, { headers })).data
-  await database.run(
-    (sql) => sql`update operator_session set expires_at = now() - interval '1 second' where id = ${id}`,
-  )
+  await database.sql`update operator_session set expires_at = now() - interval '1 second' where id = ${id}`
   const hasEnded = async () => (await client.call('getSession', {}, { headers })).code === 10002
   expect(await becomesTrue(hasEnded, 2 * rememberedMs)).toBe(true)
   expect(await database.run((sql) => prune(sql, endedSessions, 100))).toBe(1)
@@ -41,14 +39,13 @@ test('a session that is used lasts longer, but not beyond 14 days', async () => 
         select extract(epoch from expires_at - now())::float8 / 3600 as hours from operator_session where id = ${id}`
       return Number(row?.hours)
     })
-  const age = (which: { cookie: string }, days: number) =>
-    database.run(async (sql) => {
-      const [row] = await sql`
+  const age = async (which: { cookie: string }, days: number) => {
+    const [row] = await database.sql`
         update operator_session set created_at = now() - ${days} * interval '1 day',
           seen_at = now() - interval '1 hour', expires_at = now() + interval '1 hour'
         where id = (select max(id) from operator_session where id <= ${await idOf(which)}) returning id`
-      return row?.id
-    })
+    return row?.id
+  }
   const idOf = async (which: { cookie: string }) => (await client.call('getSession', {}, { headers: which })).data.id
   await age(headers, 1)
   await age(ancient, 13.9)
@@ -61,10 +58,8 @@ test('a session that is used lasts longer, but not beyond 14 days', async () => 
 
 test('a set-up link ends after 24 hours', async () => {
   const made = await client.operate('createOperator', { name: newSerial('late'), role: 'admin' })
-  await database.run(
-    (sql) => sql`
-      update operator_setup set expires_at = now() - interval '1 second' where operator_id = ${made.data.id}`,
-  )
+  await database.sql`
+      update operator_setup set expires_at = now() - interval '1 second' where operator_id = ${made.data.id}`
   const setUpToken = String(made.data.setUpPath).split('#')[1]
   expect((await client.call('setUpOperator', { setUpToken, password: newPassword() })).code).toBe(10052)
   expect(await database.run((sql) => prune(sql, expiredSetUps, 100))).toBe(1)
@@ -101,7 +96,7 @@ test('a key shows its last use, to the minute', async () => {
   await sleep(rememberedMs + 200)
   expect((await client.call('getOverview', {}, { token: operatorKey })).code).toBe(0)
   expect(await lastUse()).toBe(first)
-  await database.run((sql) => sql`update operator_key set used_at = now() - interval '2 minutes' where id = ${id}`)
+  await database.sql`update operator_key set used_at = now() - interval '2 minutes' where id = ${id}`
   expect((await client.call('createSession', { operatorKey })).code).toBe(0)
   expect(await lastUse()).not.toBe(first)
 })
@@ -111,7 +106,7 @@ test('a key ends when it was said to', async () => {
   const made = (await client.operate('createOperatorKey', key)).data
   const [id, operatorKey] = [made.id, shownSecret(made.operatorKey)]
   expect((await client.call('getOverview', {}, { token: operatorKey })).code).toBe(0)
-  await database.run((sql) => sql`update operator_key set expires_at = now() where id = ${id}`)
+  await database.sql`update operator_key set expires_at = now() where id = ${id}`
   const hasEnded = async () => (await client.call('getOverview', {}, { token: operatorKey })).code === 10002
   expect(await becomesTrue(hasEnded, 2 * rememberedMs)).toBe(true)
   expect((await client.call('createSession', { operatorKey })).code).toBe(10031)
@@ -122,7 +117,7 @@ test('wrong guesses are forgiven after 15 minutes', async () => {
   const tryIt = (password: string) => client.call('createSession', { name: person.name, password })
   for (let index = 0; index < 10; index++) expect((await tryIt('wrong')).code).toBe(10031)
   expect((await tryIt(person.password)).code).toBe(10007)
-  await database.run((sql) => sql`update sign_in_attempt set since = now() - interval '16 minutes'`)
+  await database.sql`update sign_in_attempt set since = now() - interval '16 minutes'`
   expect((await tryIt(person.password)).code).toBe(0)
 })
 

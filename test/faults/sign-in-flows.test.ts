@@ -71,12 +71,11 @@ const isReady = () =>
     () => false,
   )
 
-const sessionsOf = (name: string) =>
-  database.run(async (sql) => {
-    const rows = await sql`
+const sessionsOf = async (name: string) => {
+  const rows = await database.sql`
       select s.id from operator_session s join operator o on o.id = s.operator_id where o.name = ${name}`
-    return rows.length
-  })
+  return rows.length
+}
 
 describe.skipIf(!isLong)('a way in', () => {
   test('goes on after every process was killed between its two requests', async () => {

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { Client } from '../kit/client.ts'
 import { ownWorkplace } from '../kit/own-workplace.ts'
 import { newApplication } from '../kit/records.ts'
-import { tell } from '../kit/scale.ts'
 import { newSharedDatabase } from '../kit/shared-server.ts'
 import { DatabaseLink } from './database-link.ts'
 import { backAfter, everyOperation } from './every-operation.ts'
@@ -23,7 +22,6 @@ test('connections that fall silent are replaced, and every operation is back wit
   const lost = link.silence()
   expect(lost).toBeGreaterThan(15)
   const back = await backAfter(operations, performance.now())
-  tell(`${lost} silent connections: ${back.map(({ name, ms }) => `${name} ${ms}`).join(', ')}`)
   expect(back.filter(({ ms }) => ms > 10_000)).toEqual([])
   // Called repeatedly, each operation succeeds, so no silent connection is left.
   for (let round = 0; round < 4; round++) {

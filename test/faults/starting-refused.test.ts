@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { existsSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { readConfig } from '../../src/config.ts'
 import { UserError } from '../../src/runtime/user-error.ts'
 import { forecourt } from '../cli/support.ts'
 import { Client } from '../kit/client.ts'
-import { databaseProcesses, embeddedConnection, type OwnDatabase, postmasterPid, withSql } from '../kit/database.ts'
+import { databaseProcesses, embeddedConnection, postmasterPid, withSql } from '../kit/database.ts'
 import { newApplication } from '../kit/records.ts'
 import { longTest } from '../kit/scale.ts'
 import { type Ended, runServiceToItsEnd, type Service, type ServiceOptions } from '../kit/service.ts'
@@ -20,17 +20,7 @@ import { endOfStart } from './part-of-start.ts'
 
 const place = new Workplace()
 const servers: Server[] = []
-/** A running service whose embedded database is also the one that others are told to use. */
-let first: Service
-let database: OwnDatabase
-/** A port that accepts connections and never responds. */
-let silentPort = 0
 
-beforeAll(async () => {
-  first = await place.startService({ dataDir: place.newFolder(), env: variablesOfOthers })
-  database = await sharedServer()
-  silentPort = await listen(createServer(() => {}))
-}, 120_000)
 afterAll(async () => {
   for (const server of servers) server.close()
   await place.clear()
@@ -51,6 +41,11 @@ async function listen(server: Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return (server.address() as { port: number }).port
 }
+
+const first = await place.startService({ dataDir: place.newFolder(), env: variablesOfOthers })
+const database = await sharedServer()
+/** A port that accepts connections and never responds. */
+const silentPort = await listen(createServer(() => {}))
 
 /** The process id of the folder's database server, if it is running. */
 const databaseServer = (dataDir: string) =>
@@ -286,7 +281,7 @@ describe('a start waits', () => {
         await own.start()
       }
       const { starting } = await startToWait(env)
-      await (isStandby ? own.run((sql) => sql`select pg_promote()`) : own.start())
+      await (isStandby ? own.sql`select pg_promote()` : own.start())
       await expectWorks(await starting)
     }
     await own.stop()

@@ -9,7 +9,7 @@ import { databaseProcesses, embeddedConnection, withSql } from '../kit/database.
 import { ownWorkplace } from '../kit/own-workplace.ts'
 import { RawConnection, rawPost } from '../kit/raw-connection.ts'
 import { deviceBody, newApplication } from '../kit/records.ts'
-import { atScale, randomNumbers, seed, tell } from '../kit/scale.ts'
+import { atScale, randomNumbers, seed } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
 import { anyMoment, becomesTrue, sleep } from '../kit/waits.ts'
 import { beginClients } from './stop-clients.ts'
@@ -28,15 +28,8 @@ describe.each(atScale(['SIGTERM'] as const, ['SIGTERM', 'SIGINT'] as const))('%s
       await becomesTrue(() => seen.created.length > 100)
       await anyMoment(random, 400)
       const before = seen.created.length
-      const began = performance.now()
       service.process.kill(name)
       const [code] = await Promise.all([ended(service), ...all])
-      const took = performance.now() - began
-      tell(
-        `${name}: ended with ${code} after ${took.toFixed(0)} ms, ${before} creates answered before and ` +
-          `${seen.created.length - before} after, ${seen.toldToClose} connections told to close, ` +
-          `${seen.neverTaken.length} reset before they were taken`,
-      )
       expect(seen.dropped, `${said}: round ${round}`).toEqual([])
       expectEndedInTime(code, service)
       expect(databaseProcesses(dataDir), 'processes of the database').toEqual([])
@@ -90,11 +83,8 @@ describe.concurrent('a stop', () => {
       })
       // By then the service has read the requests, which nothing shows.
       await sleep(200)
-      const began = performance.now()
       service.process.kill('SIGTERM')
       const code = await ended(service)
-      const took = performance.now() - began
-      tell(`SIGTERM with a database that does not answer: ended with ${code} after ${took.toFixed(0)} ms`)
       expect(await Promise.all(answers)).toEqual(Array(8).fill(503))
       expectEndedInTime(code, service)
     } finally {

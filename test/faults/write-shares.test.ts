@@ -1,30 +1,23 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { limits } from '../../src/vocabulary/limits.ts'
 import { Client } from '../kit/client.ts'
 import { contractOf, type OperationId } from '../kit/contracts.ts'
-import type { OwnDatabase } from '../kit/database.ts'
 import { whileApplicationLocked, whileTableLocked } from '../kit/locks.ts'
 import { ownWorkplace } from '../kit/own-workplace.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
-import { tell } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
 import { becomesTrue, sleep } from '../kit/waits.ts'
 
 // The places of requests of one application, what becomes of requests that are over, and locks that one application holds.
 
 const place = ownWorkplace()
-let database: OwnDatabase
 /** A service with few places, and one with the usual number. */
-let few: Service
-let usual: Service
-beforeAll(async () => {
-  database = await place.findDatabase()
-  const start = (env: object) => place.startService({ env: { DATABASE_URL: database.url(), ...env } })
-  ;[few, usual] = await Promise.all([
-    start({ FORECOURT_MAX_REQUESTS: '100', FORECOURT_STATEMENT_TIMEOUT_MS: '4000' }),
-    start({}),
-  ])
-}, 60_000)
+const database = await place.findDatabase()
+const start = (env: object) => place.startService({ env: { DATABASE_URL: database.url(), ...env } })
+const [few, usual] = await Promise.all([
+  start({ FORECOURT_MAX_REQUESTS: '100', FORECOURT_STATEMENT_TIMEOUT_MS: '4000' }),
+  start({}),
+])
 
 /** An application that asks for much at a service, and another one that must not notice it. */
 async function twoOf(service: Service) {
@@ -110,7 +103,6 @@ test('a price change is written on time while the lock of another application wi
   await whileApplicationLocked(database, greedy.appId, async () => {
     expect(await becomesTrue(() => isWritten(other, ids[1]), moment - Date.now() + 8_000)).toBe(true)
     const lateMs = Date.now() - moment
-    tell(`written ${lateMs} ms after its moment`)
     expect(lateMs).toBeLessThan(2_000)
     expect(await isWritten(greedy, ids[0])).toBe(false)
   })
@@ -154,6 +146,5 @@ test('while the lock of one application is held, writes of others wait for a mom
     }
   })
   expect(new Set((await Promise.all(asked)).map(({ code }) => code))).toEqual(new Set([0]))
-  tell([...longest].map(([lane, ms]) => `${lane} ${ms.toFixed(0)} ms`).join(', '))
   for (const [lane, ms] of longest) expect(ms, lane).toBeLessThan(1_500)
 })
