@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { embeddedConnection, withSql } from '../kit/database.ts'
+import { databaseIn, embeddedConnection, withSql } from '../kit/database.ts'
 import { answerWith, verify } from '../kit/receiver.ts'
 import { siteBody, type TestApplication } from '../kit/records.ts'
 import { atScale, randomNumbers, seed } from '../kit/scale.ts'
@@ -336,10 +336,8 @@ test('a long replay is carried on after a kill', async () => {
   await bed.service.kill('SIGKILL')
   await bed.place.startService({ dataDir, env: { FORECOURT_PRIVATE_CALLBACKS: 'allow' } })
   const waiting = async () => {
-    const [row] = await withSql(
-      embeddedConnection(dataDir),
-      (sql) => sql`select count(*)::int as count from delivery where app_id = ${app.appId} and status = 1`,
-    )
+    const [row] = await databaseIn(dataDir)
+      .sql`select count(*)::int as count from delivery where app_id = ${app.appId} and status = 1`
     return row?.count
   }
   expect(await becomes(events + 2, waiting)).toBe(events + 2)

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import { Client } from '../kit/client.ts'
-import { embeddedConnection, withSql } from '../kit/database.ts'
+import { databaseIn } from '../kit/database.ts'
 import { answerWith } from '../kit/receiver.ts'
 import { deviceBody, newApplication, siteBody } from '../kit/records.ts'
 import { longTest } from '../kit/scale.ts'
@@ -20,10 +20,7 @@ afterAll(() => Promise.all([bed.stop(), hurried.stop()]), 120_000)
 const overview = async () => (await client.operate('getOverview', {})).data
 /** Makes the stored counts look old, so that the next request counts again. */
 const forgetCount = () =>
-  withSql(
-    embeddedConnection(service.dataDir),
-    (sql) => sql`update platform_count set counted_at = now() - interval '10 minutes'`,
-  )
+  databaseIn(service.dataDir).sql`update platform_count set counted_at = now() - interval '10 minutes'`
 const sample = async (name: string) => {
   const line = (await bed.metrics()).split('\n').find((line) => line.startsWith(`${name} `))
   return Number(line?.split(' ')[1])
@@ -60,12 +57,9 @@ test('events wait only where a callback asks for them, and a receiver that fails
 
   // Only events of devices follow the last one that was sent. The callback does not ask for them, so no event is
   // waiting and none is late.
-  await withSql(
-    embeddedConnection(service.dataDir),
-    (sql) => sql`
+  await databaseIn(service.dataDir).sql`
       update callback_endpoint e set held_until = now() + interval '1 hour',
-        through_event_id = (select max(id) from event v where v.app_id = e.app_id)`,
-  )
+        through_event_id = (select max(id) from event v where v.app_id = e.app_id)`
   await bed.createDevicesOf(app, 12)
   // The metrics may show a slightly older count at first.
   expect(await becomesTrue(async () => (await waiting()) === 0)).toBe(true)

@@ -7,8 +7,8 @@ import { ownWorkplace } from '../kit/own-workplace.ts'
 import { newApplication } from '../kit/records.ts'
 import { atScale, randomNumbers, seed } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
-import { anyMoment, becomesTrue } from '../kit/waits.ts'
-import { everyOperation, type Operations } from './every-operation.ts'
+import { anyMoment } from '../kit/waits.ts'
+import { backAfter, everyOperation, type Operations } from './every-operation.ts'
 import { contradictions, totals, Writers } from './writers.ts'
 
 const place = ownWorkplace(onDisk)
@@ -22,7 +22,7 @@ afterEach(() => {
 
 const statementTimeoutMs = 1000
 /** A statement that was interrupted with its connection ends at its timeout; after that, every operation must work. */
-const healsWithinMs = 60_000
+const healsWithinMs = 25_000
 
 /** A service with callers of every kind of operation: reads, changes of several statements, creates. */
 async function busyService(database: OwnDatabase) {
@@ -78,22 +78,6 @@ async function busyService(database: OwnDatabase) {
 }
 
 type Busy = Awaited<ReturnType<typeof busyService>>
-
-/** Repeats each kind of operation until it responds with 200. */
-async function heals({ service, operations }: Busy, after: string): Promise<void> {
-  const asleep = await Promise.all(
-    Object.entries(operations).map(async ([name, operation]) => {
-      const works = () =>
-        operation().then(
-          ({ status }) => status === 200,
-          () => false,
-        )
-      return (await becomesTrue(works, healsWithinMs)) ? [] : [name]
-    }),
-  )
-  expectAlive(service, after)
-  expect(asleep.flat(), `${said}: ${after}, what has not come back in ${healsWithinMs} ms`).toEqual([])
-}
 
 function expectAlive(service: Service, after: string): void {
   const { exitCode, signalCode } = service.process
@@ -164,7 +148,9 @@ test('a server whose connections are cut one by one under every kind of operatio
       cuts += ended.length
     }
   })
-  await heals(busy, `after ${cuts} cuts`)
+  const back = await backAfter(busy.operations, performance.now())
+  expectAlive(busy.service, `after ${cuts} cuts`)
+  expect(back.filter(({ ms }) => ms > healsWithinMs)).toEqual([])
   await busy.finish()
   expect(cuts, 'cuts').toBeGreaterThan(15)
   await expectWholeChanges(database, busy)

@@ -45,6 +45,18 @@ async function changeMany(client: Client, { appId, token }: TestApplication, hun
   }
 }
 
+/** Waits until the followers have the newest event, and expects that they have received exactly what the feed lists. */
+async function expectAllListed(followers: Follower[], client: Client, application: TestApplication): Promise<void> {
+  const ids = await listed(client, application)
+  for (const follower of followers) {
+    await becomesTrue(() => follower.ids.at(-1) === ids.at(-1), 20_000)
+    await sleep(100)
+    follower.isOver = true
+    await follower.done
+    expect(follower.ids).toEqual(ids)
+  }
+}
+
 describe('one process', () => {
   let database: OwnDatabase
   let service: Service
@@ -70,13 +82,7 @@ describe('one process', () => {
       client = new Client(service)
     }
     await changeMany(client, application, 1)
-    const ids = await listed(client, application)
-    for (const follower of followers) {
-      await becomesTrue(() => follower.ids.at(-1) === ids.at(-1), 20_000)
-      follower.isOver = true
-      await follower.done
-      expect(follower.ids).toEqual(ids)
-    }
+    await expectAllListed(followers, client, application)
   })
 
   test('a stop ends every stream within a second, with a time to come again that spreads the readers', async () => {
@@ -272,13 +278,6 @@ describe('three processes', () => {
         () => false,
       )
     expect(await becomesTrue(answers)).toBe(true)
-    const ids = await listed(client, application)
-    for (const follower of followers) {
-      await becomesTrue(() => follower.ids.at(-1) === ids.at(-1), 20_000)
-      await sleep(100)
-      follower.isOver = true
-      await follower.done
-      expect(follower.ids).toEqual(ids)
-    }
+    await expectAllListed(followers, client, application)
   })
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
-import { createExport, createImport } from '../../src/bulk/contract.ts'
+import { createExport } from '../../src/bulk/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { pageSites } from '../../src/sites/contract.ts'
 import { Client } from '../kit/client.ts'
@@ -110,32 +110,6 @@ test('a service is not ready while it has all the requests that it takes under w
   expect(await readiness()).toEqual({ status: 200, ready: true, failed: [] })
   connection?.close()
   expect(await service.stop()).toBe(0)
-})
-
-test('an application that sends files without an end takes no other’s place', async () => {
-  const {
-    clients: [client],
-  } = await twoServices()
-  const [app, other] = [await newApplication(client), await newApplication(client)]
-  const { hostname, port } = new URL(client.url)
-  const answers: string[] = []
-  const sockets = Array.from({ length: 12 }, () => {
-    const socket = connect(Number(port), hostname).on('error', () => {})
-    socket.on('data', (piece) => answers.push(String(piece).slice(0, 12)))
-    const lines = [`POST ${createImport.path}?kind=devices HTTP/1.1`, `Host: ${hostname}`, 'Transfer-Encoding: chunked']
-    const type = ['Content-Type: application/x-ndjson', `Authorization: Bearer ${app.token}`]
-    socket.write(`${[...lines, ...type].join('\r\n')}\r\n\r\n1\r\n{\r\n`)
-    return socket
-  })
-  expect(await becomesTrue(() => answers.length === 8), 'four of twelve are taken').toBe(true)
-  expect(new Set(answers)).toEqual(new Set(['HTTP/1.1 429']))
-  const file = JSON.stringify(deviceBody(other.appId))
-  const headers = { 'content-type': 'application/x-ndjson' }
-  const taken = await client.call('createImport', { kind: 'devices', file }, { token: other.token, headers })
-  expect([taken.status, taken.code], taken.text).toEqual([200, 0])
-  for (const socket of sockets) socket.destroy()
-  const again = () => client.call('createImport', { kind: 'devices', file: '' }, { token: app.token, headers })
-  expect(await becomesTrue(async () => (await again()).status !== 429), 'their places are free').toBe(true)
 })
 
 /** Requests sites on a socket that a test can close early. */

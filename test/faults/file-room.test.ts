@@ -83,16 +83,15 @@ test('a refused row is kept in a few bytes, and its words are made when they are
   const { id } = (await send(client, application, '{}\n'.repeat(rows))).data
   expect(await ended(id)).toMatchObject({ status: 3, rows, refused: rows })
   expect(await keptBytes(id)).toBeLessThan(rows * 60)
-  const told = async (language: string) => {
-    const asked = { token: application.token, headers: { 'accept-language': language } }
-    return (await client.call('getImportResult', { id }, asked)).text.trimEnd().split('\n')
-  }
-  const [english, chinese] = [await told('en'), await told('zh')]
-  expect([english.length, chinese.length]).toEqual([rows, rows])
-  const [first, last] = [JSON.parse(english[0] as string), JSON.parse(chinese[rows - 1] as string)]
-  expect([first.line, first.code, last.line, last.code]).toEqual([1, 10001, rows, 10001])
-  expect(first.errors).toContainEqual({ field: 'deviceNo', reason: 'is required' })
-  expect(last.errors).toContainEqual({ field: 'deviceNo', reason: '必填' })
+  const asked = { token: application.token, headers: { 'accept-language': 'zh' } }
+  const told = (await client.call('getImportResult', { id }, asked)).text.trimEnd().split('\n')
+  expect(told).toHaveLength(rows)
+  const last = JSON.parse(told.at(-1) ?? '')
+  expect(last).toMatchObject({
+    line: rows,
+    code: 10001,
+    errors: expect.arrayContaining([{ field: 'deviceNo', reason: '必填' }]),
+  })
 })
 
 test('what an application may keep is bounded, over all processes; others are not', async () => {

@@ -1,12 +1,13 @@
 import { describe, expect, onTestFinished, test } from 'bun:test'
 import { createImport } from '../../src/bulk/contract.ts'
 import { lockApplication } from '../../src/database/application-lock.ts'
-import { type Answer, Client, rememberedMs } from '../kit/client.ts'
-import { deviceBody, newApplication, siteBody, type TestApplication } from '../kit/records.ts'
+import { Client, rememberedMs } from '../kit/client.ts'
+import { deviceBody, newApplication, siteBody } from '../kit/records.ts'
 import { atScale } from '../kit/scale.ts'
 import { twoServices } from '../kit/two-services.ts'
 import { becomes, becomesTrue, sleep, standStill, staysTrue } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
+import { accessChanges } from './access-changes.ts'
 
 /** The code of a request that timed out, so that its outcome is unknown. */
 const unknown = 50003
@@ -14,36 +15,6 @@ const {
   database,
   clients: [a, b],
 } = await twoServices()
-
-interface Change {
-  what: string
-  refused: number
-  /** Whether the change waits for running writes of the application. */
-  isOrdered: boolean
-  change: (app: TestApplication) => Promise<Answer<unknown>>
-}
-
-const changes: Change[] = [
-  {
-    what: 'a freeze',
-    refused: 10005,
-    isOrdered: true,
-    change: ({ appId }) => a.operate('freezeApplication', { appId, reason: 'test' }),
-  },
-  {
-    what: 'a rotation',
-    refused: 10002,
-    isOrdered: true,
-    change: ({ appId }) => a.operate('rotateApplicationSecret', { appId }),
-  },
-  {
-    what: 'a revocation',
-    refused: 10002,
-    isOrdered: false,
-    change: ({ appId, appSecret, token }) =>
-      a.call('revokeToken', { client_id: appId, client_secret: appSecret, token }),
-  },
-]
 
 /**
  * Holds the application's lock while `use` runs, as a writer in another process would; or, with `isOrdered`, the row
@@ -64,7 +35,7 @@ function holdingLock<T>(
   )
 }
 
-describe.each(changes)('after $what', ({ refused, isOrdered, change }) => {
+describe.each(accessChanges)('after $what', ({ refused, isOrdered, change }) => {
   test('a batch that is refused as a whole keeps no key, and one that another carries on keeps its own', async () => {
     const app = await newApplication(a)
     const { appId, token } = app
@@ -78,7 +49,7 @@ describe.each(changes)('after $what', ({ refused, isOrdered, change }) => {
     const { changed, lone, first, second } = await holdingLock(
       appId,
       async (waiting) => {
-        let changed = isOrdered ? change(app) : undefined
+        let changed = isOrdered ? change(a, app) : undefined
         const ahead = isOrdered ? 1 : 0
         expect(await becomesTrue(async () => (await waiting()) === ahead)).toBe(true)
         const [lone, first] = [send('lone'), send('shared')]
@@ -88,7 +59,7 @@ describe.each(changes)('after $what', ({ refused, isOrdered, change }) => {
         // An operator repeats, at the other process, the request that the application has begun.
         const second = send('shared', bodies[0], b, b.operatorKey)
         expect(await becomesTrue(async () => (await waiting()) === ahead + 2)).toBe(true)
-        changed ??= change(app)
+        changed ??= change(a, app)
         if (!isOrdered) expect((await changed).code).toBe(0)
         return { changed, lone, first, second }
       },
@@ -115,7 +86,7 @@ describe.each(changes)('after $what', ({ refused, isOrdered, change }) => {
         await tx`lock table site in access exclusive mode`
         const sent = read()
         expect(await becomes(2, () => database.countWaiting())).toBe(2)
-        expect((await change(app)).code).toBe(0)
+        expect((await change(a, app)).code).toBe(0)
         // Both processes know of it.
         const others = () =>
           Promise.all([a, b].map(async (client) => (await client.call('pageBillingRules', { appId }, { token })).code))
@@ -144,7 +115,7 @@ describe.each(changes)('after $what', ({ refused, isOrdered, change }) => {
     }
     const sent = bodies.map((_, index) => send(index))
     expect(await becomesTrue(async () => (await count()) > 200)).toBe(true)
-    const answer = await change(app)
+    const answer = await change(a, app)
     expect(answer.code).toBe(0)
     // Writers are ordered with a freeze or a rotation. They notice a revocation within a second.
     if (!isOrdered) await sleep(1000)

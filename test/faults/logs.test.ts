@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { issueToken } from '../../src/applications/tokens/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { Client } from '../kit/client.ts'
-import { embeddedConnection, postmasterPid, withSql } from '../kit/database.ts'
+import { databaseIn, embeddedConnection, postmasterPid } from '../kit/database.ts'
 import { ownWorkplace } from '../kit/own-workplace.ts'
 import { deviceBody, newSerial, siteBody } from '../kit/records.ts'
 import { becomesTrue } from '../kit/waits.ts'
@@ -89,7 +89,7 @@ test('the logs of a busy and troubled run hold request ids, and no secret, token
   }
 
   // PostgreSQL refuses a row by a constraint that the service does not know, and its error message contains the row.
-  await withSql(embeddedConnection(dataDir), (sql) => sql`alter table site add check (site_name <> 'poison')`)
+  await databaseIn(dataDir).sql`alter table site add check (site_name <> 'poison')`
   await Promise.all(Array.from({ length: 8 }, (_, index) => life(index)))
   // Kills the database while requests are running.
   const last = await client.operate('createApplication', { appName: 'last', thirdPartyConfig: config })

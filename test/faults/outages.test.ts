@@ -4,7 +4,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ProcessId } from '../../src/embedded/processes.ts'
 import { type Answer, Client } from '../kit/client.ts'
-import { embeddedConnection, type OwnDatabase, withSql } from '../kit/database.ts'
+import { databaseIn, type OwnDatabase } from '../kit/database.ts'
 import { ownWorkplace } from '../kit/own-workplace.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
 import { atScale, tell } from '../kit/scale.ts'
@@ -170,7 +170,7 @@ describe.concurrent('a full disk', () => {
       expect((await client.call('getHealth', {})).status).toBe(200)
       rmSync(join(disk, 'rest'))
       expect(await worksAgain(client, app, 15_000), 'healed within 15 s').toBe(true)
-      const rows = await withSql(embeddedConnection(service.dataDir), (sql) => sql`select device_no from device`)
+      const rows = await databaseIn(service.dataDir).sql`select device_no from device`
       const kept = new Set(rows.map((row) => row.device_no))
       expect(created.filter((serial) => !kept.has(serial))).toEqual([])
       expect(await service.stop()).toBe(0)

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { examine } from '../../src/cli/doctor.ts'
 import { Client } from '../kit/client.ts'
-import { embeddedConnection, withSql } from '../kit/database.ts'
+import { databaseIn, embeddedConnection, withSql } from '../kit/database.ts'
 import { ownWorkplace } from '../kit/own-workplace.ts'
 import { newPerson, signIn } from '../kit/people.ts'
 import { deviceBody, newApplication, newSerial, siteBody } from '../kit/records.ts'
@@ -16,7 +16,8 @@ const client = new Client(service)
 const inDatabase: <T>(use: Parameters<typeof withSql<T>>[1]) => Promise<T> = (use) =>
   withSql(embeddedConnection(service.dataDir), use)
 /** Makes the stored counts look old, so that the next request counts again. */
-const makeOld = () => inDatabase((sql) => sql`update platform_count set counted_at = now() - interval '10 minutes'`)
+const makeOld = () =>
+  databaseIn(service.dataDir).sql`update platform_count set counted_at = now() - interval '10 minutes'`
 const overview = async (as?: { headers: Record<string, string> }) =>
   (await (as === undefined ? client.operate('getOverview', {}) : client.call('getOverview', {}, as))).data
 
@@ -98,10 +99,8 @@ test('what failed beside the requests asks for attention; why a backup failed is
   const seen = await seenBy(operator)
   expect(seen.split('backupFailed')).toHaveLength(3)
   expect(seen).not.toContain('hidden')
-  await inDatabase(
-    (sql) => sql`
-    update backup_record set failure = null, began_at = now() - interval '27 hours'`,
-  )
+  await databaseIn(service.dataDir).sql`
+    update backup_record set failure = null, began_at = now() - interval '27 hours'`
   const isLate = async () => (await overview(operator)).attention.some(({ code }: Found) => code === 'backupLate')
   expect(await becomesTrue(isLate)).toBe(true)
 })
@@ -120,16 +119,14 @@ test('the chart has as many refusals as the log, also past what the log keeps of
   expect(await becomesTrue(async () => (await charted()) === (await logged()))).toBe(true)
   // Beyond the newest thousand of an application, the oldest refusals are removed from the log and from the chart.
   const full = await newApplication(client)
-  await inDatabase(
-    (sql) => sql`
+  await databaseIn(service.dataDir).sql`
     with more as (
       insert into refusal (app_id, time, request_id, operation, code, actor)
       select ${full.appId}, now() - interval '2 hours' + i * interval '1 second', 'x', 'createDevice', 10001, 'application:x'
       from generate_series(1, 1000) as i returning time)
     insert into minute_figures (minute, creates, refusals)
     select date_trunc('minute', time), 0, count(*) from more group by 1
-    on conflict (minute) do update set refusals = minute_figures.refusals + excluded.refusals`,
-  )
+    on conflict (minute) do update set refusals = minute_figures.refusals + excluded.refusals`
   for (let made = 0; made < 3; made++) {
     const faulty = { ...deviceBody(full.appId), deviceNo: '' }
     expect((await client.call('createDevice', faulty, { token: full.token })).code).toBe(10001)

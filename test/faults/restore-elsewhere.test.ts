@@ -18,7 +18,7 @@ import { openLog } from '../../src/runtime/log.ts'
 import { newKey } from '../../src/secrets/box.ts'
 import { forecourt, startForecourt } from '../cli/support.ts'
 import { Client, untilAdmitted } from '../kit/client.ts'
-import { embeddedConnection, hasOldestPostgres, withSql } from '../kit/database.ts'
+import { databaseIn, hasOldestPostgres } from '../kit/database.ts'
 import { projectFolder } from '../kit/folders.ts'
 import { OldestServer } from '../kit/oldest-server.ts'
 import { Receiver, verify } from '../kit/receiver.ts'
@@ -109,11 +109,8 @@ test.skipIf(!hasOldestPostgres || !isLong)(
     expectDone(await forecourt(['callbacks', 'resume'], home))
     const again = await place.startService({ dataDir: home.FORECOURT_DATA_DIR, env: allow })
     await expectSigned(new Client(again), appId, path, secret)
-    const [row] = await withSql(
-      embeddedConnection(again.dataDir),
-      (sql) => sql`
-      select (select count(*)::int from device) as devices, (select count(*)::int from callback_pause) as pauses`,
-    )
+    const [row] = await databaseIn(again.dataDir).sql`
+      select (select count(*)::int from device) as devices, (select count(*)::int from callback_pause) as pauses`
     expect(row).toEqual({ devices: 2, pauses: 0 })
     await again.stop()
   },

@@ -6,7 +6,7 @@ import { forecourt } from '../cli/support.ts'
 import { Authenticator } from '../kit/authenticator.ts'
 import { Client } from '../kit/client.ts'
 import { fakeClock, libfaketime } from '../kit/clock.ts'
-import { embeddedConnection, type OwnDatabase, withSql } from '../kit/database.ts'
+import { databaseIn, type OwnDatabase } from '../kit/database.ts'
 import { codeOf, enter, newGenerator, newPerson, type Person, signIn } from '../kit/people.ts'
 import type { Lies } from '../kit/provider.ts'
 import { isLong, longTest } from '../kit/scale.ts'
@@ -172,11 +172,8 @@ longTest('a restored backup lets people in by their second factor', async () => 
   const authenticator = await newPasskey(person, there)
   const holder = await newPerson(there, 'viewer')
   const { secret, recoveryCodes } = await newGenerator(there, await signIn(there, holder))
-  await withSql(
-    embeddedConnection(dataDir),
-    (sql) => sql`insert into operator_identity (issuer, subject, operator_id, linked_at)
-      values ('https://login.example', 'somebody', ${holder.id}, now())`,
-  )
+  await databaseIn(dataDir).sql`insert into operator_identity (issuer, subject, operator_id, linked_at)
+      values ('https://login.example', 'somebody', ${holder.id}, now())`
   await first.stop()
   const file = join(place.home, 'backup')
   const other = place.newFolder()

@@ -5,6 +5,7 @@ import { deviceBody, newApplication, newSerial, newToken, shownSecret, type Test
 import { atScale, randomNumbers, seed } from '../kit/scale.ts'
 import { twoServices } from '../kit/two-services.ts'
 import { anyMoment, becomesTrue, load } from '../kit/waits.ts'
+import { type AccessChange, accessChanges } from './access-changes.ts'
 
 const random = randomNumbers(seed)
 const said = `seed ${seed}`
@@ -15,41 +16,17 @@ const {
 const ask = (client: Client, app: TestApplication) =>
   client.call('getThirdPartyConfig', { appId: app.appId }, { token: app.token })
 
-interface Change {
-  what: string
-  refused: number
-  /** Runs before the application's token is used. */
-  prepare?: (app: TestApplication) => Promise<unknown>
-  change: (app: TestApplication) => Promise<unknown>
-}
-
-const changes: Change[] = [
+const changes: (AccessChange & { prepare?: (app: TestApplication) => Promise<unknown> })[] = [
+  ...accessChanges,
   {
-    what: 'a frozen application',
-    refused: 10005,
-    change: ({ appId }) => a.operate('freezeApplication', { appId, reason: 'test' }),
-  },
-  {
-    what: 'a revoked token',
-    refused: 10002,
-    change: ({ appId, appSecret, token }) =>
-      a.call('revokeToken', { client_id: appId, client_secret: appSecret, token }),
-  },
-  {
-    what: 'a rotated secret',
-    refused: 10002,
-    change: ({ appId }) => a.operate('rotateApplicationSecret', { appId }),
-  },
-  {
-    what: 'an ended previous secret',
-    refused: 10002,
+    ...{ what: 'the end of a previous secret', refused: 10002, isOrdered: true },
     prepare: ({ appId }) => a.operate('rotateApplicationSecret', { appId, overlapSeconds: 604_800 }),
-    change: ({ appId }) => a.operate('endPreviousApplicationSecret', { appId }),
+    change: (by, { appId }) => by.operate('endPreviousApplicationSecret', { appId }),
   },
 ]
 
-describe.each(changes)('$what', (each) => {
-  test('is refused at once by the process that was told, and within 1 second by the other', async () => {
+describe.each(changes)('after $what', (each) => {
+  test('a token is refused at once by the process that was told, and within 1 second by the other', async () => {
     const took = await Promise.all(Array.from({ length: atScale(2, 10) }, () => changeUnderUse(each)))
     expect(Math.max(...took), 'how long it was admitted, in ms').toBeLessThan(1000)
   })
@@ -59,7 +36,7 @@ describe.each(changes)('$what', (each) => {
  * Changes an application through process A while process B gets its requests. Returns for how many ms B still admitted
  * them.
  */
-async function changeUnderUse({ refused, prepare, change }: Change): Promise<number> {
+async function changeUnderUse({ refused, prepare, change }: (typeof changes)[0]): Promise<number> {
   const app = await newApplication(a)
   await prepare?.(app)
   // Both processes have the token in memory before the change, and B gets requests all the time.
@@ -78,7 +55,7 @@ async function changeUnderUse({ refused, prepare, change }: Change): Promise<num
   await anyMoment(random, 900)
   // A would believe the token for another second, too, if it weren't told.
   expect((await ask(a, app)).code).toBe(0)
-  await change(app)
+  await change(a, app)
   const changedAt = performance.now()
   expect((await ask(a, app)).code, 'the process that was told').toBe(refused)
   expect((await a.call('createDevice', deviceBody(app.appId), { token: app.token })).code).toBe(refused)

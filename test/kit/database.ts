@@ -184,3 +184,6 @@ export class OwnDatabase {
     })
   }
 }
+
+/** The embedded database of a service, by its data folder. */
+export const databaseIn = (dataDir: string) => new OwnDatabase(dataDir, embeddedConnection(dataDir))
