@@ -12,7 +12,7 @@ import { forecourt, startForecourt } from '../cli/support.ts'
 import { Client } from '../kit/client.ts'
 import { databaseProcesses } from '../kit/database.ts'
 import { newApplication } from '../kit/records.ts'
-import { atScale, seed } from '../kit/scale.ts'
+import { atScale } from '../kit/scale.ts'
 import { becomesTrue } from '../kit/waits.ts'
 import { BackupBed, expectDone, expectRefused } from './backup-bed.ts'
 import { expectServes, inconsistencies } from './restored.ts'
@@ -22,7 +22,6 @@ import { type Create, contradictions, Writers } from './writers.ts'
 
 const bed = new BackupBed()
 const { newDatabase, newFile, place } = bed
-const said = `seed ${seed}`
 let atWork: Writers | undefined
 const rounds = atScale(1, 20)
 
@@ -52,8 +51,8 @@ test(
       const { env: restored, look } = await newDatabase()
       expectDone(await forecourt(['restore', file], restored))
       await look(async (sql) => {
-        expect(await contradictions(sql, app.appId, before), said).toEqual([])
-        expect(await inconsistencies(sql), said).toEqual([])
+        expect(await contradictions(sql, app.appId, before)).toEqual([])
+        expect(await inconsistencies(sql)).toEqual([])
       })
       last = { env: restored, before, rows: before.length }
       rmSync(file)

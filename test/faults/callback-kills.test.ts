@@ -19,7 +19,6 @@ const mostKills = 20
 const leaseMs = 30_000
 const place = new Workplace(onDisk)
 const random = randomNumbers(seed)
-const said = `seed ${seed}`
 const receiver = await Receiver.start()
 afterAll(async () => {
   receiver.stop()
@@ -54,7 +53,7 @@ async function haveArrived(database: OwnDatabase, endpoints: Endpoint[], withinM
   for (const endpoint of endpoints) {
     const expected = await expectedOf(database, endpoint)
     const isThere = () => expected.every((id) => firstsAt(endpoint.path).includes(id))
-    expect(await becomesTrue(isThere, deadline - performance.now()), `${said}: ${endpoint.path}`).toBe(true)
+    expect(await becomesTrue(isThere, deadline - performance.now()), endpoint.path).toBe(true)
   }
 }
 
@@ -94,7 +93,7 @@ longTest('callbacks of two processes come once each, and at least once, in order
     await sleep(5_000)
   }
   await haveArrived(database, quiet, 60_000)
-  for (const endpoint of quiet) expect(idsAt(endpoint.path), said).toEqual(await expectedOf(database, endpoint))
+  for (const endpoint of quiet) expect(idsAt(endpoint.path)).toEqual(await expectedOf(database, endpoint))
   expect(await hasBoth(), 'each process has delivered some').toBe(true)
 
   const striker = new Striker()
@@ -124,7 +123,7 @@ longTest('callbacks of two processes come once each, and at least once, in order
   for (const endpoint of endpoints) {
     const expected = await expectedOf(database, endpoint)
     // No event is lost, no other event was sent, and first arrivals are in order.
-    expect(firstsAt(endpoint.path), `${said}: ${endpoint.path}`).toEqual(expected)
+    expect(firstsAt(endpoint.path), endpoint.path).toEqual(expected)
     doubles += idsAt(endpoint.path).length - expected.length
     const texts = new Map(receiver.at(endpoint.path).map(({ id, text }) => [id, text]))
     for (const { id, text } of receiver.at(endpoint.path)) expect([id, texts.get(id)]).toEqual([id, text])
@@ -133,7 +132,7 @@ longTest('callbacks of two processes come once each, and at least once, in order
   const events = endpoints.flatMap(({ path }) => firstsAt(path)).length
   expect(await becomesTrue(async () => (await storedOf(database, endpoints)) === events)).toBe(true)
   // Zero would mean that no kill interrupted a callback.
-  expect(doubles, `${said}: callbacks whose outcome a kill took`).toBeGreaterThan(0)
+  expect(doubles, 'callbacks whose outcome a kill took').toBeGreaterThan(0)
   expect(await Promise.all(services.map((service) => service.stop()))).toEqual([0, 0])
   await database.stop()
 })

@@ -15,7 +15,6 @@ afterAll(() => bed.stop(), 120_000)
 
 const database = embeddedConnection(bed.service.dataDir)
 const random = randomNumbers(seed)
-const said = `seed ${seed}`
 const always = { timeFrom: '2020-01-01 00:00:00', timeTo: '2999-12-31 23:59:59' }
 const gone = answerWith(410)
 
@@ -311,7 +310,7 @@ describe.concurrent('events that are made while a callback is stopped', () => {
       await creating
     }
     await lift(app)
-    expect(await becomes(0, async () => (await healthOf(app)).waitingEvents), said).toBe(0)
+    expect(await becomes(0, async () => (await healthOf(app)).waitingEvents)).toBe(0)
     const missed = (await healthOf(app)).missedEvents ?? 0
     const without = await withSql(database, async (sql) => {
       const [row] = await sql`
@@ -319,9 +318,9 @@ describe.concurrent('events that are made while a callback is stopped', () => {
           and not exists (select 1 from delivery d where d.app_id = e.app_id and d.id = e.id)`
       return row?.n
     })
-    expect(missed, said).toBe(without)
+    expect(missed).toBe(without)
     await replay(app, { isDelivered: false })
-    expect(await isAllToldOf(app), said).toEqual([0, 0])
+    expect(await isAllToldOf(app)).toEqual([0, 0])
   })
 })
 

@@ -19,7 +19,6 @@ import { contradictions, stored, totals, Writers } from './writers.ts'
 const kills = atScale(8, 40)
 const place = new Workplace()
 const random = randomNumbers(seed)
-const said = `seed ${seed}`
 /**
  * Citus completes a transaction that only some nodes have committed; it searches for such transactions once a minute.
  */
@@ -109,12 +108,10 @@ test.if(coordinatorUrl !== undefined)(
       lost += waiting.filter(({ unknown }) => unknown > 0).length
       const isHealed = () => waiting.every(({ record }) => record !== undefined)
       const isWrong = () => writers.some(({ wrong }) => wrong.length > 0)
-      expect(await becomesTrue(() => isHealed() || isWrong()), `${said}: creates go on after kill ${killed + 1}`).toBe(
-        true,
-      )
+      expect(await becomesTrue(() => isHealed() || isWrong()), `creates go on after kill ${killed + 1}`).toBe(true)
       expect(
         writers.flatMap(({ wrong }) => wrong),
-        `${said}: after kill ${killed + 1}`,
+        `after kill ${killed + 1}`,
       ).toEqual([])
       // Every create that was acknowledged so far exists completely, and so do those whose response was lost.
       const settled = writers.map((one, index) => one.settled.slice(checked[index]))
@@ -122,27 +119,22 @@ test.if(coordinatorUrl !== undefined)(
         withSql(database.connection, (sql) =>
           Promise.all(apps.map(({ appId }, index) => contradictions(sql, appId, settled[index] ?? []))),
         )
-      expect(await becomes([[], []], wrong, finishedMs), `${said}: after kill ${killed + 1}`).toEqual([[], []])
+      expect(await becomes([[], []], wrong, finishedMs), `after kill ${killed + 1}`).toEqual([[], []])
       for (const [index, { length }] of settled.entries()) checked[index] = (checked[index] ?? 0) + length
     }
     for (const one of writers) await one.finish()
-    expect(
-      writers.flatMap(({ wrong }) => wrong),
-      said,
-    ).toEqual([])
-    expect(await becomesTrue(async () => (await inDoubt()) === 0, finishedMs), `${said}: nothing is in doubt`).toBe(
-      true,
-    )
+    expect(writers.flatMap(({ wrong }) => wrong)).toEqual([])
+    expect(await becomesTrue(async () => (await inDoubt()) === 0, finishedMs), 'nothing is in doubt').toBe(true)
     await withSql(database.connection, async (sql) => {
-      expect(await halves(sql), said).toEqual([])
+      expect(await halves(sql)).toEqual([])
       for (const [index, { appId }] of apps.entries()) {
         const { settled } = writers[index] as Writers
-        expect(await contradictions(sql, appId, settled), said).toEqual([])
-        expect(await totals(sql, appId), said).toEqual({ rows: settled.length, events: settled.length })
+        expect(await contradictions(sql, appId, settled)).toEqual([])
+        expect(await totals(sql, appId)).toEqual({ rows: settled.length, events: settled.length })
         expect((await stored(sql, appId, settled)).size).toBe(settled.length)
       }
     })
-    expect(lost, `${said}: kills came in the middle of writes`).toBeGreaterThan(kills)
+    expect(lost, 'kills came in the middle of writes').toBeGreaterThan(kills)
     expect(await service.stop()).toBe(0)
   },
   1_200_000,

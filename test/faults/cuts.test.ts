@@ -13,7 +13,6 @@ import { contradictions, totals, Writers } from './writers.ts'
 
 const place = ownWorkplace(onDisk)
 const random = randomNumbers(seed)
-const said = `seed ${seed}`
 /** Functions that stop what a failed test has left running. */
 const stops: (() => void)[] = []
 afterEach(() => {
@@ -87,7 +86,7 @@ function expectAlive(service: Service, after: string): void {
     .filter((line) => !line.startsWith('{'))
     .slice(-12)
     .join('\n')
-  expect([exitCode, signalCode], `${said}: ${after}, the server has ended: ${lastWords}`).toEqual([null, null])
+  expect([exitCode, signalCode], `${after}, the server has ended: ${lastWords}`).toEqual([null, null])
 }
 
 /** Expects that no change was stored in part: all writes of a transaction exist, or none. */
@@ -99,37 +98,34 @@ async function expectWholeChanges(
     .stderr()
     .split('\n')
     .filter((line) => line.includes('internal error'))
-  expect(wrong.concat(writers.wrong), `${said}: ${faults.slice(0, 2).join('\n')}`).toEqual([])
-  expect(lost, `${said}: requests without an answer`).toEqual([])
+  expect(wrong.concat(writers.wrong), `${faults.slice(0, 2).join('\n')}`).toEqual([])
+  expect(lost, 'requests without an answer').toEqual([])
   await database.run(async (sql) => {
     const halfMade = await sql`
       select a.app_id, c.app_id is not null as has_config,
         (select count(*)::int from event e where e.app_id = a.app_id and type = 'thirdPartyConfig.saved') as events
       from application a left join third_party_config c using (app_id)`
-    expect(
-      halfMade.filter((row) => !row.has_config || row.events !== 1),
-      said,
-    ).toEqual([])
+    expect(halfMade.filter((row) => !row.has_config || row.events !== 1)).toEqual([])
     const rules = await sql`
       select r.id as rule, e.id as event
       from billing_rule r
       full join (select * from event where type = 'billingRule.created') e
         on e.app_id = r.app_id and e.subject = r.id::text
       where r.id is null or e.id is null`
-    expect([...rules], `${said}: rules without an event, or events without a rule`).toEqual([])
+    expect([...rules], 'rules without an event, or events without a rule').toEqual([])
     const toggles = await sql`
       select type from event where app_id = ${toggled} and type in ('application.online', 'application.offline')
       order by id`
     const types = toggles.map((row) => row.type as string)
     expect(
       types.filter((type, index) => type === types[index - 1]),
-      `${said}: changes of state that changed nothing`,
+      'changes of state that changed nothing',
     ).toEqual([])
     const [state] = await sql`select online_status from application where app_id = ${toggled}`
-    expect(types.at(-1), said).toBe(state?.online_status === 1 ? 'application.online' : 'application.offline')
+    expect(types.at(-1)).toBe(state?.online_status === 1 ? 'application.online' : 'application.offline')
     const { appId } = (writers.settled[0]?.body ?? {}) as { appId: string }
-    expect(await contradictions(sql, appId, writers.settled), said).toEqual([])
-    expect(await totals(sql, appId), said).toEqual({ rows: writers.settled.length, events: writers.settled.length })
+    expect(await contradictions(sql, appId, writers.settled)).toEqual([])
+    expect(await totals(sql, appId)).toEqual({ rows: writers.settled.length, events: writers.settled.length })
   })
 }
 

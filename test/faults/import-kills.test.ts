@@ -18,7 +18,6 @@ const deviceRows = atScale(2_000, 4_000)
 const siteRows = atScale(800, 1_500)
 const actRows = 6_000
 const place = new Workplace(onDisk)
-const said = `seed ${seed}`
 const random = randomNumbers(seed)
 
 const striker = new Striker()
@@ -103,15 +102,15 @@ test(`imports whose process is killed or stands still, ${rounds} times, take eff
     if (isStill) await victim.stop()
     const [sites, devices] = await Promise.all(ids.map(told))
     const twice = { sites: siteRows / 10, devices: deviceRows / 10 }
-    expect(sites, said).toMatchObject({
+    expect(sites).toMatchObject({
       created: siteRows,
       existing: twice.sites,
       refused: 0,
       rows: siteRows + twice.sites,
     })
-    expect(devices, said).toMatchObject({ created: deviceRows, existing: twice.devices, refused: 0 })
-    expect(await countsOf(ofSites.appId), said).toMatchObject({ sites: siteRows, created: siteRows })
-    expect(await countsOf(ofDevices.appId), said).toMatchObject({ devices: deviceRows, bound: deviceRows })
+    expect(devices).toMatchObject({ created: deviceRows, existing: twice.devices, refused: 0 })
+    expect(await countsOf(ofSites.appId)).toMatchObject({ sites: siteRows, created: siteRows })
+    expect(await countsOf(ofDevices.appId)).toMatchObject({ devices: deviceRows, bound: deviceRows })
     for (const [id, rows] of [
       [ids[0], siteRows + twice.sites],
       [ids[1], deviceRows + twice.devices],
@@ -121,10 +120,10 @@ test(`imports whose process is killed or stands still, ${rounds} times, take eff
         .trimEnd()
         .split('\n')
         .map((line) => JSON.parse(line).line)
-      expect(lines, said).toEqual(Array.from({ length: rows }, (_, index) => index + 1))
+      expect(lines).toEqual(Array.from({ length: rows }, (_, index) => index + 1))
     }
   }
-  expect(inMiddle.length, said).toBeGreaterThan(0)
+  expect(inMiddle.length).toBeGreaterThan(0)
 }, 600_000)
 
 /** Sends an upsert of existing devices that changes the name of every second one. Returns the import's id. */
@@ -149,7 +148,7 @@ test('an import that updates and whose process is killed has each row’s effect
     const { status, updated } = await told(id)
     if (status === 2 && updated > 0) struckInMiddle++
     await becomesTrue(async () => (await told(id)).status === 3)
-    expect(await told(id), said).toMatchObject({
+    expect(await told(id)).toMatchObject({
       updated: deviceRows / 2,
       existing: deviceRows / 2,
       refused: 0,
@@ -158,9 +157,9 @@ test('an import that updates and whose process is killed has each row’s effect
     const [found] = await database.sql`
         select (select count(*)::int from device where app_id = ${app.appId} and device_name = ${`round ${round}`}) as devices,
           (select count(*)::int from event where app_id = ${app.appId} and type = 'device.updated') as events`
-    expect(found, said).toMatchObject({ devices: deviceRows / 2, events: (deviceRows / 2) * (round + 1) })
+    expect(found).toMatchObject({ devices: deviceRows / 2, events: (deviceRows / 2) * (round + 1) })
   }
-  expect(struckInMiddle, said).toBeGreaterThan(0)
+  expect(struckInMiddle).toBeGreaterThan(0)
 }, 600_000)
 
 test('an import that fails tells where and why, and of the database’s words nothing; sent again, it goes on', async () => {
@@ -249,20 +248,20 @@ longTest(
       await becomesTrue(async () => (await Promise.all(ids.map(actOf))).every(({ status }) => status === 3), 180_000)
       if (isStill) await victim.stop()
       for (const id of ids)
-        expect(await actOf(id), said).toMatchObject({
+        expect(await actOf(id)).toMatchObject({
           rows: actRows,
           done: actRows,
           unchanged: 0,
           refused: 0,
           error: null,
         })
-      expect(await eventsOf(updated.appId, 'device.updated'), said).toEqual(ofUpdate.toSorted())
-      expect(await eventsOf(from.appId, 'device.transferred'), said).toEqual(ofTransfer.toSorted())
-      expect(await eventsOf(to.appId, 'device.transferred'), said).toEqual(ofTransfer.toSorted())
-      expect(await devicesIn(ids[0] as number), said).toEqual(ofUpdate.toSorted())
-      expect(await devicesIn(ids[1] as number), said).toEqual(ofTransfer.toSorted())
+      expect(await eventsOf(updated.appId, 'device.updated')).toEqual(ofUpdate.toSorted())
+      expect(await eventsOf(from.appId, 'device.transferred')).toEqual(ofTransfer.toSorted())
+      expect(await eventsOf(to.appId, 'device.transferred')).toEqual(ofTransfer.toSorted())
+      expect(await devicesIn(ids[0] as number)).toEqual(ofUpdate.toSorted())
+      expect(await devicesIn(ids[1] as number)).toEqual(ofTransfer.toSorted())
     }
-    expect(inMiddle, said).toBeGreaterThan(0)
+    expect(inMiddle).toBeGreaterThan(0)
   },
   900_000,
 )

@@ -16,7 +16,6 @@ const kills = atScale(1, 20)
 const mostKills = kills * 5
 const place = new Workplace(onDisk)
 const random = randomNumbers(seed)
-const said = `seed ${seed}`
 /** The writers of the running test. */
 const atWork: Writers[] = []
 let striker: Striker
@@ -36,7 +35,7 @@ afterEach(() => {
 /** Has the killer process kill these processes at a random moment, and waits until they have ended. */
 async function killSoon(pids: number[], withinMs: number): Promise<number[]> {
   const killed = await striker.kill(pids, withinMs)
-  expect(await becomesTrue(() => pids.every((pid) => findProcess(pid) === undefined)), said).toBe(true)
+  expect(await becomesTrue(() => pids.every((pid) => findProcess(pid) === undefined))).toBe(true)
   return killed
 }
 
@@ -71,16 +70,16 @@ class Ledger {
     const settled = this.writers.settled.slice(this.checked)
     const lost = [...this.writers.pending].filter((create) => create.unknown > 0)
     await withSql(connection, async (sql) => {
-      expect(await contradictions(sql, appId, settled), `${said}: after kill ${this.killed}`).toEqual([])
+      expect(await contradictions(sql, appId, settled), `after kill ${this.killed}`).toEqual([])
       for (const [name, { rows, records, keys }] of await stored(sql, appId, lost)) {
-        expect([name, rows, keys, records.length], said).toEqual([name, rows, rows, rows])
+        expect([name, rows, keys, records.length]).toEqual([name, rows, rows, rows])
         const create = lost.find((one) => one.name === name) as Create
         if (records[0] !== undefined && !this.before.has(create)) this.before.set(create, records[0])
       }
     })
     this.checked += settled.length
     for (const create of lost) this.lost.add(create)
-    expect(this.writers.wrong, said).toEqual([])
+    expect(this.writers.wrong).toEqual([])
   }
 
   /** At the end: every create exists once, nothing else exists, and records that existed after a kill are unchanged. */
@@ -88,14 +87,14 @@ class Ledger {
     const { appId } = this.app
     await this.writers.finish()
     const { settled, wrong } = this.writers
-    expect(wrong, said).toEqual([])
+    expect(wrong).toEqual([])
     await withSql(connection, async (sql) => {
-      expect(await contradictions(sql, appId, settled), said).toEqual([])
-      expect(await totals(sql, appId), said).toEqual({ rows: settled.length, events: settled.length })
+      expect(await contradictions(sql, appId, settled)).toEqual([])
+      expect(await totals(sql, appId)).toEqual({ rows: settled.length, events: settled.length })
     })
-    for (const [create, record] of this.before) expect(create.record, `${said}: ${create.name}`).toBe(record)
+    for (const [create, record] of this.before) expect(create.record, create.name).toBe(record)
     // Otherwise no kill interrupted a write.
-    expect(this.lost.size, `${said}: answers lost`).toBeGreaterThan(this.killed)
+    expect(this.lost.size, 'answers lost').toBeGreaterThan(this.killed)
   }
 
   /** Whether enough kills were seen: some before a write's commit, and some between a commit and its response. */
@@ -121,7 +120,7 @@ describe.each([
     while (ledger.killed < kills || (!ledger.isTold && ledger.killed < mostKills)) {
       await ledger.untilBusy()
       const killed = await killSoon(victims(service), writingMs)
-      expect(killed, said).toEqual(victims(service))
+      expect(killed).toEqual(victims(service))
       ledger.killed++
       ledger.writers.close()
       // In a fifth of the rounds, the next start is killed too.
@@ -137,7 +136,7 @@ describe.each([
     }
     await ledger.close(embeddedConnection(dataDir))
     // A few kills may each fall beside the moment between a commit and its answer.
-    if (isLong) expect(ledger.isTold, `${said}: lost answers to what had been committed`).toBe(true)
+    if (isLong) expect(ledger.isTold, 'lost answers to what had been committed').toBe(true)
     expect(await service.stop()).toBe(0)
   })
 })
@@ -162,26 +161,21 @@ test(`killing the database under a live server ${kills} times is told as 503, an
     // does.
     const victims = random() < 0.5 ? [database.pid] : database.processes().map(({ pid }) => pid)
     const killed = await killSoon(victims, writingMs)
-    expect(killed, said).toContain(database.pid)
+    expect(killed).toContain(database.pid)
     ledger.killed++
     ledger.writers.close()
     const { status, headers, code, data } = await probe()
-    expect([status, code, data.ready, data.checks[0]], said).toEqual([
-      503,
-      50003,
-      false,
-      { name: 'database', ok: false },
-    ])
-    expect(headers.get('retry-after'), said).toMatch(/^\d+$/)
+    expect([status, code, data.ready, data.checks[0]]).toEqual([503, 50003, false, { name: 'database', ok: false }])
+    expect(headers.get('retry-after')).toMatch(/^\d+$/)
     const areTold = () => [...ledger.writers.pending].every((create) => create.unknown > 0)
-    expect(await becomesTrue(areTold, statementTimeoutMs + 20_000), `${said}: all told in time`).toBe(true)
+    expect(await becomesTrue(areTold, statementTimeoutMs + 20_000), 'all told in time').toBe(true)
     await database.start()
     await ledger.check(database.connection)
     ledger.writers.open(service)
-    expect(await becomesTrue(async () => (await probe()).status === 200), `${said}: ready again`).toBe(true)
+    expect(await becomesTrue(async () => (await probe()).status === 200), 'ready again').toBe(true)
     const settled = ledger.writers.settled.length
     const all = [...ledger.writers.pending]
-    expect(await becomesTrue(() => all.every((create) => create.record !== undefined)), `${said}: healed`).toBe(true)
+    expect(await becomesTrue(() => all.every((create) => create.record !== undefined)), 'healed').toBe(true)
     expect(ledger.writers.settled.length).toBeGreaterThan(settled)
   }
   await ledger.close(database.connection)

@@ -110,11 +110,11 @@ async function expectAnOrder(recorder: DeviceRecorder, client: Client): Promise<
     const { data } = await client.operate('getDeviceHistory', { deviceNo })
     // Newest first, and no binding begins before the older one has ended.
     const moments = (data?.list ?? []).flatMap(({ boundAt, unboundAt }) => [unboundAt ?? '9999', boundAt])
-    expect(moments, `seed ${seed}`).toEqual(moments.toSorted().reverse())
+    expect(moments).toEqual(moments.toSorted().reverse())
   }
 }
 
-test(`two processes, one of them killed, answer as one that does one request after the other (seed ${seed})`, async () => {
+test('two processes, one of them killed, answer as one that does one request after the other', async () => {
   const { processes, recorder } = await beginOn(database.url())
   await goesOn(recorder, 350, 'before')
   await processes.killOne()
@@ -124,7 +124,7 @@ test(`two processes, one of them killed, answer as one that does one request aft
   await expectAnOrder(recorder, new Client(processes.one))
 })
 
-test(`so they do about prices around the moments of changes, one with a wrong clock, one killed (seed ${seed})`, async () => {
+test('so they do about prices around the moments of changes, one with a wrong clock, one killed', async () => {
   const processes = new Processes(database.url())
   const wrong = existsSync(libfaketime) ? fakeClock('+1h') : {}
   await Promise.all([processes.start(wrong), processes.start()])
@@ -156,7 +156,7 @@ test(`so they do about prices around the moments of changes, one with a wrong cl
   const expected = ends.map((row) => `priceChange.scheduled priceChange.${row.is_cancelled ? 'cancelled' : 'applied'}`)
   expect(
     ends.map(({ told }) => told),
-    `seed ${seed}: each change ends once`,
+    'each change ends once',
   ).toEqual(expected)
 })
 
@@ -237,7 +237,7 @@ async function follow(bed: Bed): Promise<void> {
 const turns = atScale(1, 4)
 
 longTest.skipIf(!hasOldestPostgres)(
-  `and so they do whatever is killed, frozen and promoted below them (seed ${seed})`,
+  'and so they do whatever is killed, frozen and promoted below them',
   async () => {
     const pair = await startPair(place.newFolder())
     hosts.push(pair.primary, pair.standby)

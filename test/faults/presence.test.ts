@@ -18,7 +18,6 @@ import { detail, report } from './state-reports.ts'
 const bed = new PresenceBed()
 const { each, newDevices, readStateEvents, rowVersion, countSigns } = bed
 const random = randomNumbers(seed)
-const said = `seed ${seed}`
 /**
  * The time until a silent device is taken offline: the timeout, a fifth of it by which the stored time of the last
  * report may be too old, and the interval of the search.
@@ -38,9 +37,9 @@ async function takenOffline(serials: string[]): Promise<StateEvent[]> {
   const read = async () => byPresence(await readStateEvents(serials))
   await becomesTrue(async () => (await read()).length >= serials.length)
   // The same silence causes no second event.
-  expect(await staysTrue(async () => (await read()).length === serials.length, 500), said).toBe(true)
+  expect(await staysTrue(async () => (await read()).length === serials.length, 500)).toBe(true)
   const events = await read()
-  expect(events.map(({ deviceNo }) => deviceNo).sort(), said).toEqual(serials.toSorted())
+  expect(events.map(({ deviceNo }) => deviceNo).sort()).toEqual(serials.toSorted())
   return events
 }
 
@@ -58,8 +57,8 @@ describe.concurrent('a device', () => {
     const events = await takenOffline(serials)
     for (const [index, { sentAt, answeredAt, record }] of reports.entries()) {
       const event = events.find(({ deviceNo }) => deviceNo === record.deviceNo) as StateEvent
-      expect(event.at - sentAt, `${said}: silent for less than the time-out`).toBeGreaterThanOrEqual(timeoutMs)
-      expect(event.at - answeredAt, `${said}: silent for longer than it may be`).toBeLessThan(mostSilentMs)
+      expect(event.at - sentAt, 'silent for less than the time-out').toBeGreaterThanOrEqual(timeoutMs)
+      expect(event.at - answeredAt, 'silent for longer than it may be').toBeLessThan(mostSilentMs)
       expect(event.change).toEqual({ onlineStatus: 2, before: { onlineStatus: 1 } })
       const shown = await detail(each(index), app, record.deviceNo)
       expect<unknown>(shown, 'all else is as it was').toEqual({ ...record, onlineStatus: 2 })
@@ -75,11 +74,9 @@ describe.concurrent('a device', () => {
     const rows = await Promise.all([never, offline].map(rowVersion))
     const events = await readStateEvents([never, offline])
     expect(events).toHaveLength(2)
-    expect(await staysTrue(async () => (await readStateEvents([never, offline])).length === 2, surelyMs), said).toBe(
-      true,
-    )
-    expect(await Promise.all([never, offline].map(rowVersion)), said).toEqual(rows)
-    expect(await readStateEvents([never, offline]), said).toEqual(events)
+    expect(await staysTrue(async () => (await readStateEvents([never, offline])).length === 2, surelyMs)).toBe(true)
+    expect(await Promise.all([never, offline].map(rowVersion))).toEqual(rows)
+    expect(await readStateEvents([never, offline])).toEqual(events)
   })
 
   test('that is transferred meanwhile is taken offline in its new owner’s feed only', async () => {
@@ -93,9 +90,9 @@ describe.concurrent('a device', () => {
     const areMovedOnline = await Promise.all(serials.map(isMovedOnline))
     // On a busy machine, a device can be taken offline before it is transferred.
     const moved = serials.filter((_, index) => areMovedOnline[index])
-    expect(moved.length, said).toBeGreaterThan(0)
+    expect(moved.length).toBeGreaterThan(0)
     const events = await takenOffline(moved)
-    expect(new Set(events.map(({ appId }) => appId)), said).toEqual(new Set([target.appId]))
+    expect(new Set(events.map(({ appId }) => appId))).toEqual(new Set([target.appId]))
   })
 
   test('that keeps reporting what is known stays online; its row stays as it is and nothing is told', async () => {
@@ -103,7 +100,7 @@ describe.concurrent('a device', () => {
     let deviceNo = ''
     // A busy machine may send a report too late, after which the device is rightly offline. Then another device reports.
     for (let devices = 1; deviceNo === ''; devices++) {
-      expect(devices, said).toBeLessThan(10)
+      expect(devices).toBeLessThan(10)
       const [next = ''] = await newDevices(app, 1)
       if (await keepsReporting(app, next)) deviceNo = next
     }
@@ -129,13 +126,13 @@ async function keepsReporting(app: TestApplication, deviceNo: string): Promise<b
     const { record } = await report(each(index), app, deviceNo, index % 3 === 0 ? {} : { onlineStatus: 1 })
     if (isLate()) return false
     sent = next
-    expect(record, said).toEqual(first.record)
+    expect(record).toEqual(first.record)
     await sleep(timeoutMs * 0.3)
   }
   const [after, events] = await Promise.all([rowVersion(deviceNo), readStateEvents([deviceNo])])
   if (isLate()) return false
-  expect(after, said).toEqual(before)
-  expect(events.length, said).toBe(1)
+  expect(after).toEqual(before)
+  expect(events.length).toBe(1)
   return true
 }
 
@@ -158,9 +155,9 @@ test('a report that arrives when the time is up wins: after its answer the devic
       }
     }),
   )
-  expect(lost, said).toEqual([])
-  expect(offline.before, said).toBeGreaterThan(20)
-  expect(offline.before, said).toBeLessThan(offline.reports)
+  expect(lost).toEqual([])
+  expect(offline.before).toBeGreaterThan(20)
+  expect(offline.before).toBeLessThan(offline.reports)
 })
 
 longTest('changes, signs of life and timed reports of the same devices never deadlock', async () => {
@@ -186,7 +183,7 @@ longTest('changes, signs of life and timed reports of the same devices never dea
     }),
   )
   await statisticsAreIn()
-  expect(await database.countDeadlocks(), said).toBe(0)
+  expect(await database.countDeadlocks()).toBe(0)
 })
 
 test('a first report of a device that leaves meanwhile leaves nothing behind, which would keep the device from coming back', async () => {
@@ -255,7 +252,7 @@ longTest('a device that silence took offline is forgotten, and back with whateve
   ] as const) {
     expect((await report(each(0), app, deviceNo, state)).record).toMatchObject({ ...state, onlineStatus: shown })
     const actors = (await readStateEvents([deviceNo])).map(({ actor }) => actor.split(':')[0] ?? '')
-    expect(actors, said).toEqual(['application', 'platform', 'application'].slice(0, events))
+    expect(actors).toEqual(['application', 'platform', 'application'].slice(0, events))
   }
 })
 
@@ -270,16 +267,16 @@ longTest('after a power cut everything that was online is taken offline, each to
     await sql`update device_presence set seen_at = now() - interval '1 hour' where ${mine}`
     const areOffline = async () =>
       (await sql`select 1 from device where ${mine} and online_status = 1 limit 1`).length === 0
-    expect(await becomesTrue(areOffline), said).toBe(true)
+    expect(await becomesTrue(areOffline)).toBe(true)
     // The searches that find this device find none of the others again.
     const [later = ''] = await newDevices(app, 1)
     await report(each(0), app, later, { onlineStatus: 1 })
     const isOffline = async () => (await detail(each(0), app, later)).onlineStatus === 2
-    expect(await becomesTrue(isOffline), said).toBe(true)
+    expect(await becomesTrue(isOffline)).toBe(true)
     const [events] = await sql`
       select count(*)::int as events, count(distinct device_no)::int as subjects from state_change
       where actor = 'platform:presence' and ${mine}`
-    expect(events, said).toMatchObject({ events: count - 1, subjects: count - 1 })
+    expect(events).toMatchObject({ events: count - 1, subjects: count - 1 })
   })
 })
 
@@ -296,7 +293,7 @@ longTest('a device that is unbound meanwhile is told no more, and its next owner
   expect(await countSigns(serials), 'signs of life that are left').toBe(0)
   // On a busy machine, a device can be taken offline before it is unbound.
   const unbound = serials.filter((_, index) => areUnboundOnline[index])
-  expect(unbound.length, said).toBeGreaterThan(1)
+  expect(unbound.length).toBeGreaterThan(1)
   // Half of the unbound devices are bound to another application at once.
   const taken = unbound.slice(unbound.length / 2)
   for (const deviceNo of taken) {
@@ -304,8 +301,8 @@ longTest('a device that is unbound meanwhile is told no more, and its next owner
   }
   const rows = await Promise.all(taken.map(rowVersion))
   const noneIsTaken = async () => byPresence(await readStateEvents(unbound)).length === 0
-  expect(await staysTrue(noneIsTaken, surelyMs), said).toBe(true)
-  expect(await Promise.all(taken.map(rowVersion)), said).toEqual(rows)
+  expect(await staysTrue(noneIsTaken, surelyMs)).toBe(true)
+  expect(await Promise.all(taken.map(rowVersion))).toEqual(rows)
 })
 
 test('when the process that looks for silent devices is killed in the middle, the other one takes over', async () => {
@@ -324,11 +321,11 @@ test('when the process that looks for silent devices is killed in the middle, th
         victim = bed.services.find(({ process }) => name?.endsWith(` ${process.pid}`))
         return victim !== undefined
       }),
-      `${said}: somebody looks for silent devices`,
+      'somebody looks for silent devices',
     ).toBe(true)
     await victim?.kill('SIGKILL')
     bed.clients = bed.clients.filter((client) => client.url !== victim?.url)
-    expect(byPresence(await readStateEvents(serials)), said).toEqual([])
+    expect(byPresence(await readStateEvents(serials))).toEqual([])
     await sql`commit`
   })
   expect(bed.clients).toHaveLength(1)

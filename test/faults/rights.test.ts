@@ -35,7 +35,7 @@ test.each([
   'truncate event',
   'truncate event cascade',
   'drop table event',
-  `alter table event add column forged text`,
+  'alter table event add column forged text',
   'alter table event disable trigger all',
   'create rule forged as on insert to event do instead nothing',
   'merge into event v using (select 1) s on true when matched then delete',

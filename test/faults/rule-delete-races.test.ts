@@ -8,7 +8,6 @@ import { twoServices } from '../kit/two-services.ts'
 import { anyMoment, becomesTrue, sleepUntil } from '../kit/waits.ts'
 
 const random = randomNumbers(seed)
-const said = `seed ${seed}`
 const { database, clients } = await twoServices()
 
 const pick = <Item>(items: readonly Item[]) => items[Math.floor(random() * items.length)] as Item
@@ -53,7 +52,7 @@ test('a rule or site deleted around the moment of its price change goes behind i
   const schedule = async (change: object) => {
     const body = { appId, effectiveTime: new Date(moment).toISOString(), ...change }
     const answer = await either().call('schedulePriceChange', body, { token })
-    expect(answer.code, `${said}: ${answer.text}`).toBe(0)
+    expect(answer.code, answer.text).toBe(0)
     return answer.data.id as number
   }
   await schedule({ sites: { ids: sites }, rules: { fastChargeBillRuleId: given } })
@@ -64,7 +63,7 @@ test('a rule or site deleted around the moment of its price change goes behind i
     await sleepUntil(moment + (random() * 2 - 1) * 300)
     const sentAt = Date.now()
     const { code, text } = await either().call(operation, { appId, id }, { token })
-    expect(code, `${said}: ${text}`).toBe(0)
+    expect(code, text).toBe(0)
     return { id, isBefore: Date.now() < moment, isBehind: sentAt >= moment }
   }
   const [goneRules, goneSites] = await Promise.all([
@@ -76,7 +75,7 @@ test('a rule or site deleted around the moment of its price change goes behind i
       await database.sql`select 1 from event where app_id = ${appId} and type in ('priceChange.applied', 'priceChange.cancelled')`
     return ends.length === ofEach + 1
   }
-  expect(await becomesTrue(areEnded, 30_000), `${said}: each change ends once`).toBe(true)
+  expect(await becomesTrue(areEnded, 30_000), 'each change ends once').toBe(true)
 
   const events = await database.sql`select type, actor, subject from event where app_id = ${appId} order by id`
   const toldOf = (noun: string, id: number) =>
@@ -85,7 +84,7 @@ test('a rule or site deleted around the moment of its price change goes behind i
   for (const { id, isBefore, isBehind } of goneRules) {
     const change = toldOf('priceChange', changes.get(id) as number)
     const ends = change.map(({ type }) => type).filter((type) => type !== 'priceChange.scheduled')
-    const about = `${said}: rule ${id}, ${JSON.stringify({ isBefore, isBehind, ends })}`
+    const about = `rule ${id}, ${JSON.stringify({ isBefore, isBehind, ends })}`
     expect(ends, about).toHaveLength(1)
     if (isBefore) expect(ends, about).toEqual(['priceChange.cancelled'])
     if (isBehind) expect(ends, about).toEqual(['priceChange.applied'])
@@ -96,13 +95,13 @@ test('a rule or site deleted around the moment of its price change goes behind i
     expect(last?.type, about).toBe('billingRule.deleted')
   }
   for (const { id, isBefore, isBehind } of goneSites) {
-    const about = `${said}: site ${id}, ${JSON.stringify({ isBefore, isBehind })}`
+    const about = `site ${id}, ${JSON.stringify({ isBefore, isBehind })}`
     const written = toldOf('site', id).filter(isWriters).length
     expect(written, about).toBeLessThanOrEqual(isBefore ? 0 : 1)
     expect(written, about).toBeGreaterThanOrEqual(isBehind ? 1 : 0)
     expect(toldOf('site', id).at(-1)?.type, about).toBe('site.deleted')
   }
-  expect(await danglingSites(), said).toEqual([])
+  expect(await danglingSites()).toEqual([])
 })
 
 test('rules and sites that come, change and go side by side: at no time does a site name a deleted rule', async () => {
@@ -156,8 +155,8 @@ test('rules and sites that come, change and go side by side: at no time does a s
   })
   running = false
   await Promise.all(workers)
-  expect(wrong, said).toEqual([])
-  expect(isRaced(), `${said}: ${JSON.stringify(counts)}`).toBe(true)
+  expect(wrong).toEqual([])
+  expect(isRaced(), `${JSON.stringify(counts)}`).toBe(true)
   expect(await danglingSites()).toEqual([])
 })
 
@@ -210,7 +209,7 @@ describe.each(kinds)('with one ETag of a $what', ({ notFound, operations, name, 
       )
       const codes = answers.map(({ code }) => code)
       const winner = codes.indexOf(0)
-      const told = `${said}, round ${round}: ${answers.map(({ text }) => text)}`
+      const told = `round ${round}: ${answers.map(({ text }) => text)}`
       const lost = winner === 2 ? notFound : 10009
       expect(codes, told).toEqual(codes.map((_, index) => (index === winner ? 0 : lost)))
       wins[winner] = (wins[winner] ?? 0) + 1
@@ -222,6 +221,6 @@ describe.each(kinds)('with one ETag of a $what', ({ notFound, operations, name, 
       }
     }
     // With a single winner there would have been no race.
-    expect(wins.filter((count) => count > 0).length, said).toBeGreaterThan(1)
+    expect(wins.filter((count) => count > 0).length).toBeGreaterThan(1)
   })
 })

@@ -11,7 +11,6 @@ import { anyMoment } from '../kit/waits.ts'
 
 const place = ownWorkplace()
 const random = randomNumbers(seed)
-const said = `seed ${seed}`
 
 async function createOne(client: Client, app: TestApplication): Promise<string> {
   const body = deviceBody(app.appId)
@@ -54,7 +53,7 @@ describe.each(['SIGKILL', 'SIGTERM'] as const)('a first start that %s ends', (na
         await new Promise((resolve) => outcome.process.once('exit', resolve))
       }
       if (name === 'SIGTERM') {
-        expect(databaseProcesses(dataDir), `${said}: left by a stop ${at.toFixed(0)} ms after the start`).toEqual([])
+        expect(databaseProcesses(dataDir), `left by a stop ${at.toFixed(0)} ms after the start`).toEqual([])
       }
     }
     const service = await place.startService({ dataDir })

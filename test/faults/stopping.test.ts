@@ -16,7 +16,6 @@ import { beginClients } from './stop-clients.ts'
 
 const place = ownWorkplace()
 const random = randomNumbers(seed)
-const said = `seed ${seed}`
 
 describe.each(atScale(['SIGTERM'] as const, ['SIGTERM', 'SIGINT'] as const))('%s', (name) => {
   test('under load drops nothing, ends with 0 within 10 seconds, and takes the embedded database with it', async () => {
@@ -30,7 +29,7 @@ describe.each(atScale(['SIGTERM'] as const, ['SIGTERM', 'SIGINT'] as const))('%s
       const before = seen.created.length
       service.process.kill(name)
       const [code] = await Promise.all([ended(service), ...all])
-      expect(seen.dropped, `${said}: round ${round}`).toEqual([])
+      expect(seen.dropped, `round ${round}`).toEqual([])
       expectEndedInTime(code, service)
       expect(databaseProcesses(dataDir), 'processes of the database').toEqual([])
       // Every client ran to the end, and requests were running when the signal came.
@@ -44,11 +43,11 @@ describe.each(atScale(['SIGTERM'] as const, ['SIGTERM', 'SIGINT'] as const))('%s
       })
       expect(
         seen.created.filter((serial) => !kept.has(serial)),
-        `${said}: acknowledged and gone`,
+        'acknowledged and gone',
       ).toEqual([])
       expect(
         seen.neverTaken.filter((serial) => kept.has(serial)),
-        `${said}: done and not told`,
+        'done and not told',
       ).toEqual([])
     }
     expect(await service.stop()).toBe(0)

@@ -8,7 +8,6 @@ import { anyMoment, becomesTrue, load } from '../kit/waits.ts'
 import { type AccessChange, accessChanges } from './access-changes.ts'
 
 const random = randomNumbers(seed)
-const said = `seed ${seed}`
 const {
   clients: [a, b],
 } = await twoServices()
@@ -61,17 +60,14 @@ async function changeUnderUse({ refused, prepare, change }: (typeof changes)[0])
   expect((await a.call('createDevice', deviceBody(app.appId), { token: app.token })).code).toBe(refused)
   expect(await becomesTrue(() => (seen.at(-1)?.sentAt ?? 0) > changedAt + 1200)).toBe(true)
   await asking.stop()
-  expect(
-    seen.filter(({ code }) => code !== 0 && code !== refused),
-    said,
-  ).toEqual([])
+  expect(seen.filter(({ code }) => code !== 0 && code !== refused)).toEqual([])
   const lastAdmitted = Math.max(...seen.filter(({ code }) => code === 0).map(({ sentAt }) => sentAt))
   const firstRefused = Math.min(...seen.filter(({ code }) => code === refused).map(({ answeredAt }) => answeredAt))
-  expect(firstRefused, `${said}: refused by the other process`).toBeLessThan(changedAt + 1000)
+  expect(firstRefused, 'refused by the other process').toBeLessThan(changedAt + 1000)
   // A process that has begun to refuse must not admit again. With several workers this is not checked, because any of
   // them may respond.
   if (process.env.FORECOURT_TEST_WORKERS === undefined) {
-    expect(lastAdmitted, `${said}: admitted after it was refused`).toBeLessThan(firstRefused)
+    expect(lastAdmitted, 'admitted after it was refused').toBeLessThan(firstRefused)
   }
   return Math.max(0, lastAdmitted - changedAt)
 }
@@ -132,14 +128,14 @@ test('what one process saves of models and the inventory is what a create on the
     const [one, other] = (round % 2 === 0 ? [a, b] : [b, a]) as [Client, Client]
     expect(await modelOf(other)).toBeNull()
     await one.operate('saveDeviceModel', { serialPrefix, modelName: `first ${round}` })
-    expect(await modelOf(other), said).toBe(`first ${round}`)
+    expect(await modelOf(other)).toBe(`first ${round}`)
     await one.operate('saveDeviceModel', { serialPrefix, modelName: `second ${round}` })
-    expect(await Promise.all([modelOf(other), modelOf(one)]), said).toEqual([`second ${round}`, `second ${round}`])
+    expect(await Promise.all([modelOf(other), modelOf(one)])).toEqual([`second ${round}`, `second ${round}`])
     const deviceNo = newSerial()
     const entries = [{ deviceNo, modelName: `second ${round}` }]
     expect((await one.operate('importDeviceInventory', { entries })).code).toBe(0)
     await one.operate('deleteDeviceModel', { serialPrefix })
-    expect([await modelOf(other), await modelOf(other, deviceNo)], said).toEqual([null, `second ${round}`])
+    expect([await modelOf(other), await modelOf(other, deviceNo)]).toEqual([null, `second ${round}`])
   }
 })
 
