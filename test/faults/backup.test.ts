@@ -13,7 +13,7 @@ import { Client } from '../kit/client.ts'
 import { databaseProcesses } from '../kit/database.ts'
 import { newApplication } from '../kit/records.ts'
 import { atScale } from '../kit/scale.ts'
-import { becomesTrue } from '../kit/waits.ts'
+import { waitUntil } from '../kit/waits.ts'
 import { BackupBed, expectDone, expectRefused } from './backup-bed.ts'
 import { expectServes, inconsistencies } from './restored.ts'
 import { type Create, contradictions, Writers } from './writers.ts'
@@ -40,7 +40,7 @@ test(
       // The writers pause during a restore, so that a slow machine has no more rows to compare.
       const writers = new Writers(app, source)
       atWork = writers
-      expect(await becomesTrue(() => writers.settled.length > 50)).toBe(true)
+      await waitUntil(() => writers.settled.length > 50)
       const before = [...acknowledged, ...writers.settled]
       const file = newFile()
       expectDone(await forecourt(['backup', file], env))
@@ -149,7 +149,7 @@ describe('a small backup', () => {
     const isMaking = () =>
       existsSync(dataDir) &&
       new Glob('*.making-*/cluster/global/pg_control').scanSync({ cwd: dataDir }).next().value !== undefined
-    expect(await becomesTrue(isMaking)).toBe(true)
+    await waitUntil(isMaking)
     process.kill(-(child.pid as number), 'SIGINT')
     expect(await ended).toEqual({
       code: 1,

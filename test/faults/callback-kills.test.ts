@@ -7,7 +7,7 @@ import { deviceBody, newApplication } from '../kit/records.ts'
 import { longTest, randomNumbers, seed } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
 import { newSharedDatabase } from '../kit/shared-server.ts'
-import { anyMoment, becomesTrue, load, sleep } from '../kit/waits.ts'
+import { anyMoment, becomesTrue, load, sleep, waitUntil } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 import type { Endpoint } from './callback-bed.ts'
 import { Striker } from './strikes.ts'
@@ -130,7 +130,7 @@ longTest('callbacks of two processes come once each, and at least once, in order
     for (const last of receiver.at(endpoint.path).slice(-1)) verify(last, endpoint.secret)
   }
   const events = endpoints.flatMap(({ path }) => firstsAt(path)).length
-  expect(await becomesTrue(async () => (await storedOf(database, endpoints)) === events)).toBe(true)
+  await waitUntil(async () => (await storedOf(database, endpoints)) === events)
   // Zero would mean that no kill interrupted a callback.
   expect(doubles, 'callbacks whose outcome a kill took').toBeGreaterThan(0)
   expect(await Promise.all(services.map((service) => service.stop()))).toEqual([0, 0])
@@ -142,11 +142,11 @@ test('callbacks that are under way when their service is told to stop end within
   const service = await start(database)
   const client = new Client(service)
   const silent = await Promise.all([0, 1, 2, 3, 4, 5].map((n) => newEndpoint(client, `/stop-${n}`)))
-  expect(await becomesTrue(async () => (await storedOf(database, silent)) === silent.length)).toBe(true)
+  await waitUntil(async () => (await storedOf(database, silent)) === silent.length)
   // From now on these receivers do not respond.
   for (const { path } of silent) receiver.url(path, () => {})
   for (const { appId, token } of silent) await client.call('createDevice', deviceBody(appId), { token })
-  expect(await becomesTrue(() => silent.every(({ path }) => receiver.at(path).length === 2))).toBe(true)
+  await waitUntil(() => silent.every(({ path }) => receiver.at(path).length === 2))
   for (const { path } of silent) receiver.url(path)
   // A callback without a response would take 15 s, and a service that has not ended after 9.5 s exits with 1.
   expect(await service.stop()).toBe(0)
@@ -155,7 +155,7 @@ test('callbacks that are under way when their service is told to stop end within
   // The abandoned callback was not stored as sent: the next process sends it with the same id, without waiting for a
   // lease.
   const next = await start(database)
-  expect(await becomesTrue(() => silent.every(({ path }) => receiver.at(path).length === 3))).toBe(true)
+  await waitUntil(() => silent.every(({ path }) => receiver.at(path).length === 3))
   for (const { path } of silent) expect(idsAt(path)[2]).toBe(String(idsAt(path)[1]))
   expect(await next.stop()).toBe(0)
 })

@@ -3,7 +3,7 @@ import { databaseIn, embeddedConnection, withSql } from '../kit/database.ts'
 import { answerWith, verify } from '../kit/receiver.ts'
 import { siteBody, type TestApplication } from '../kit/records.ts'
 import { atScale, randomNumbers, seed } from '../kit/scale.ts'
-import { anyMoment, becomes, becomesTrue } from '../kit/waits.ts'
+import { anyMoment, becomes, becomesTrue, waitUntil } from '../kit/waits.ts'
 import { CallbackBed, type Endpoint, serialOf } from './callback-bed.ts'
 
 // What sends deliveries again, and events that were made while a callback was stopped by a 410, which have no delivery:
@@ -77,7 +77,7 @@ test.concurrent('a replay of one delivery sends it again, under the same id', as
   expect(replayed.data).toEqual({ replayed: 1 })
   const again = (await receiver.waitFor(app.path, 3))[2]
   expect([again?.id, again?.text]).toEqual([first?.id, first?.text])
-  expect(await becomesTrue(async () => (await bed.deliveriesOf(app))[0]?.attemptLog.length === 2)).toBe(true)
+  await waitUntil(async () => (await bed.deliveriesOf(app))[0]?.attemptLog.length === 2)
   expect((await bed.deliveriesOf(app))[0]).toMatchObject({ status: 2, attempts: 1 })
   const { list } = (await client.operate('pageAudit', { type: 'delivery.replayed', pageSize: 100 })).data
   const told = list.find(({ subject }) => subject === app.appId)
@@ -103,7 +103,7 @@ test.concurrent('a long replay goes on in steps, one for an application; another
   // A replay sends no event of another application.
   expect(await replay(other)).toBe(1)
   const arrived = () => new Set(receiver.at(app.path).map((received, n) => n > 1 && received.id)).size - 1
-  expect(await becomesTrue(() => arrived() === events + 2, 240_000)).toBe(true)
+  await waitUntil(() => arrived() === events + 2, 240_000)
   expect(receiver.at(app.path)).toHaveLength(events + 4)
   expect((await call(always, { 'idempotency-key': 'second' })).code).toBe(0)
 }, 300_000)
@@ -294,7 +294,7 @@ describe.concurrent('events that are made while a callback is stopped', () => {
           .slice(count)
           .map(({ id }) => id),
       ).size
-    expect(await becomesTrue(() => ids() >= copies + 2, 60_000)).toBe(true)
+    await waitUntil(() => ids() >= copies + 2, 60_000)
     expect(await isAllToldOf(app)).toEqual([0, 0])
   })
 

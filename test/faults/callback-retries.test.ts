@@ -4,7 +4,7 @@ import { databaseIn } from '../kit/database.ts'
 import { answerWith } from '../kit/receiver.ts'
 import { deviceBody, newApplication, siteBody } from '../kit/records.ts'
 import { longTest } from '../kit/scale.ts'
-import { becomesTrue, load, staysTrue } from '../kit/waits.ts'
+import { becomesTrue, load, staysTrue, waitUntil } from '../kit/waits.ts'
 import { CallbackBed } from './callback-bed.ts'
 
 // Endpoints that fail: what waits, what is tried again, and what operators are told of it in the overview and the metrics.
@@ -31,7 +31,7 @@ test('events wait only where a callback asks for them, and a receiver that fails
   const save = () => client.call('saveSite', siteBody(app.appId), { token: app.token })
   for (let made = 0; made < 4; made++) expect((await save()).code).toBe(0)
   const isHeld = async () => (await sample('forecourt_callback_endpoints{state="held"}')) === 1
-  expect(await becomesTrue(isHeld)).toBe(true)
+  await waitUntil(isHeld)
 
   // The callback does not ask for events of devices, so these are never sent.
   await bed.createDevicesOf(app, 12)
@@ -62,7 +62,7 @@ test('events wait only where a callback asks for them, and a receiver that fails
         through_event_id = (select max(id) from event v where v.app_id = e.app_id)`
   await bed.createDevicesOf(app, 12)
   // The metrics may show a slightly older count at first.
-  expect(await becomesTrue(async () => (await waiting()) === 0)).toBe(true)
+  await waitUntil(async () => (await waiting()) === 0)
   expect(await staysTrue(async () => (await waiting()) === 0, 1_000)).toBe(true)
   expect(await sample('forecourt_callback_lag_seconds')).toBe(0)
   await forgetCount()
@@ -83,14 +83,14 @@ longTest('each delivery has its ten attempts and dies, and newer events are trie
     expect(hurried.receiver.at(app.path).filter((received) => received.id === `evt_${id}`)).toHaveLength(10)
   }
   const tried = () => new Set(hurried.receiver.at(app.path).map(({ body }) => body.data.deviceNo))
-  expect(await becomesTrue(() => serials.every((serial) => tried().has(serial)))).toBe(true)
+  await waitUntil(() => serials.every((serial) => tried().has(serial)))
 })
 
 test('with Retry-After, which leaves one attempt a visit, retries and new events have their turns alike', async () => {
   const app = await hurried.newEndpoint(answerWith(503, { 'retry-after': '0' }))
   const creating = load(() => hurried.createDeviceOf(app), { pauseMs: 20 })
   const attempts = async () => (await hurried.deliveriesOf(app)).map((delivery) => delivery.attempts)
-  expect(await becomesTrue(async () => Math.max(...(await attempts())) > 2)).toBe(true)
+  await waitUntil(async () => Math.max(...(await attempts())) > 2)
   await creating.stop()
   expect((await attempts()).length).toBeGreaterThan(2)
 })
@@ -98,7 +98,7 @@ test('with Retry-After, which leaves one attempt a visit, retries and new events
 test('operators see attempts, waiting and dead deliveries in the metrics, and logs hold no secret', async () => {
   await bed.createDeviceOf(await bed.newEndpoint(answerWith(410)))
   await bed.createDeviceOf(await bed.newEndpoint(answerWith(500)))
-  expect(await becomesTrue(() => service.stderr().includes('"msg":"delivery failed'))).toBe(true)
+  await waitUntil(() => service.stderr().includes('"msg":"delivery failed'))
   // The outcome of an attempt is stored shortly after its metric is counted.
   for (const line of [
     /^forecourt_callback_attempt_duration_seconds_count{outcome="delivered"} [1-9]/m,
@@ -155,7 +155,7 @@ longTest('a service whose callbacks are paused sends none, says so, and sends al
 
   const again = await start({})
   expect((await again.client.call('getReadiness', {})).data.callbacks).toBe('on')
-  expect(await becomesTrue(() => receiver.at('/paused').length === seen + 5)).toBe(true)
+  await waitUntil(() => receiver.at('/paused').length === seen + 5)
   const ids = receiver.at('/paused').map(({ id }) => id)
   expect(new Set(ids).size).toBe(5)
   await again.service.stop()

@@ -5,7 +5,7 @@ import { embeddedConnection, withSql } from '../kit/database.ts'
 import { type Answer, answerWith, Receiver, verify } from '../kit/receiver.ts'
 import { deviceBody, newApplication } from '../kit/records.ts'
 import { atScale, longTest } from '../kit/scale.ts'
-import { becomesTrue, sleep } from '../kit/waits.ts'
+import { becomesTrue, sleep, waitUntil } from '../kit/waits.ts'
 import { CallbackBed, serialOf } from './callback-bed.ts'
 
 const bed = await CallbackBed.start()
@@ -40,7 +40,7 @@ describe.concurrent('a callback', () => {
     const [app, other] = await Promise.all([bed.newEndpoint(answerWith(202, {}, 'thanks')), bed.newEndpoint()])
     const [serials] = await Promise.all([bed.createDevicesOf(app, 40), bed.createDevicesOf(other, 5)])
     const received = await receiver.waitFor(app.path, 41)
-    expect(await becomesTrue(async () => (await bed.deliveriesOf(app, { status: 2 })).length === 41)).toBe(true)
+    await waitUntil(async () => (await bed.deliveriesOf(app, { status: 2 })).length === 41)
     const newest = await bed.deliveryOf(app, 2)
     // Nothing of the other application's, either.
     expect((await bed.receivedBeforeNext(app, app.path)).slice(1).map(serialOf)).toEqual(serials)
@@ -155,7 +155,7 @@ describe.concurrent('a callback that fails', () => {
     expect(again.at - failed.at).toBeGreaterThan(3_950)
     expect(again.at - failed.at).toBeLessThan(50_000)
     verify(again, app.secret)
-    expect(await becomesTrue(async () => (await bed.deliveriesOf(app))[1]?.status === 2)).toBe(true)
+    await waitUntil(async () => (await bed.deliveriesOf(app))[1]?.status === 2)
     const [, delivered] = await bed.deliveriesOf(app)
     expect(delivered).toMatchObject({ attempts: 2, error: null, nextAttemptTime: null })
     expect(delivered?.attemptLog.map(({ responseStatus }) => responseStatus)).toEqual([500, 200])
@@ -316,7 +316,7 @@ describe.concurrent('an endpoint', () => {
         await tx`select from callback_endpoint where app_id = ${locked.appId} for update`
         await bed.createDevicesOf(other, 3)
         expect(await receiver.waitFor(other.path, 4)).toHaveLength(4)
-        expect(await becomesTrue(async () => (await bed.deliveriesOf(other)).length === 4)).toBe(true)
+        await waitUntil(async () => (await bed.deliveriesOf(other)).length === 4)
         // Meanwhile the service has looked for endpoints with something to send again and again.
         for (let sent = 5; sent < 8; sent++) {
           await bed.createDeviceOf(other)
@@ -324,7 +324,7 @@ describe.concurrent('an endpoint', () => {
         }
       }),
     )
-    expect(await becomesTrue(async () => (await bed.deliveriesOf(locked, { status: 2 })).length === 4)).toBe(true)
+    await waitUntil(async () => (await bed.deliveriesOf(locked, { status: 2 })).length === 4)
     expect(receiver.at(locked.path)).toHaveLength(4)
   })
 
@@ -355,7 +355,7 @@ describe.concurrent('an endpoint', () => {
     expect(attempts.length).toBeGreaterThanOrEqual(4)
     expect(attempts.filter(({ at }) => at - (attempts[0]?.at ?? 0) < 6_000).length).toBeLessThanOrEqual(6)
     // What waits is shown, with a next attempt that is not past.
-    expect(await becomesTrue(async () => (await bed.pageOf(app)).heldUntil !== null)).toBe(true)
+    await waitUntil(async () => (await bed.pageOf(app)).heldUntil !== null)
     const before = Math.floor(Date.now() / 1000) * 1000
     const shown = await bed.pageOf(app, { status: 1 })
     expect(shown).toMatchObject({ callbacks: 'on', waitingSince: expect.any(String) })
@@ -364,7 +364,7 @@ describe.concurrent('an endpoint', () => {
     // The waiting events and the list are read one after the other, and an attempt may happen in between.
     const counted = async () =>
       bed.pageOf(app, { status: 1 }).then(({ waitingEvents, total }) => Number(waitingEvents) + total)
-    expect(await becomesTrue(async () => (await counted()) === serials.length)).toBe(true)
+    await waitUntil(async () => (await counted()) === serials.length)
     // Saving the configuration again causes an attempt at once.
     const config = { appId: app.appId, operatorName: 'Operator', callbackUrl: receiver.url(app.path) }
     await client.call('saveThirdPartyConfig', config, { token: app.token })
@@ -375,7 +375,7 @@ describe.concurrent('an endpoint', () => {
         .map(serialOf)
         .filter((serial) => !seen.has(serial) && seen.add(serial))
     }
-    expect(await becomesTrue(() => firsts().length === serials.length + 1)).toBe(true)
+    await waitUntil(() => firsts().length === serials.length + 1)
     expect(firsts().slice(1)).toEqual(serials)
   })
 })
@@ -392,15 +392,14 @@ longTest('callbacks that were saved for private addresses reach none once these 
     ),
   )
   await allowing.stop()
-  const refusing = await place.startService({ dataDir })
-  const strict = new Client(refusing)
+  const { service: refusing, client: strict } = await place.start({ dataDir })
   const errors = ['the URL must begin with https://', 'the URL must not point to a private, local or reserved address']
   for (const [index, { appId, token }] of apps.entries()) {
     await strict.call('createDevice', deviceBody(appId), { token })
     const tested = await strict.call('testDelivery', {}, { token })
     expect(tested.data).toMatchObject({ status: 3, error: errors[index] ?? '' })
     const failed = async () => (await strict.call('pageDeliveries', { status: 1 }, { token })).data.list
-    expect(await becomesTrue(async () => (await failed()).length === 1)).toBe(true)
+    await waitUntil(async () => (await failed()).length === 1)
     expect((await failed())[0]).toMatchObject({ type: 'device.bound', error: errors[index] ?? '' })
   }
   expect(receiver.at('/refused')).toEqual([])

@@ -1,6 +1,5 @@
 import { afterEach, expect, test } from 'bun:test'
 import { takeApplicationOffline, takeApplicationOnline } from '../../src/applications/contract.ts'
-import { Client } from '../kit/client.ts'
 import type { OwnDatabase } from '../kit/database.ts'
 import { onDisk } from '../kit/folders.ts'
 import { ownWorkplace } from '../kit/own-workplace.ts'
@@ -26,8 +25,7 @@ const healsWithinMs = 25_000
 /** A service with callers of every kind of operation: reads, changes of several statements, creates. */
 async function busyService(database: OwnDatabase) {
   const env = { DATABASE_URL: database.url(), FORECOURT_STATEMENT_TIMEOUT_MS: String(statementTimeoutMs) }
-  const service = await place.startService({ env })
-  const client = new Client(service)
+  const { service, client } = await place.start({ env })
   const app = await newApplication(client)
   const toggled = await newApplication(client)
   let isOnline = true

@@ -2,14 +2,14 @@ import { describe, expect, test } from 'bun:test'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { Client, target } from '../kit/client.ts'
+import { type Client, target } from '../kit/client.ts'
 import { contractOf, type OperationId } from '../kit/contracts.ts'
 import { ownWorkplace } from '../kit/own-workplace.ts'
 import { RawConnection, rawPost } from '../kit/raw-connection.ts'
 import { deviceBody, newApplication, type TestApplication } from '../kit/records.ts'
 import { atScale, longTest, tell } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
-import { becomesTrue, sleep, standStill } from '../kit/waits.ts'
+import { sleep, standStill, waitUntil } from '../kit/waits.ts'
 import { Crowd } from './crowd.ts'
 
 const place = ownWorkplace()
@@ -98,8 +98,7 @@ describe.concurrent('the service lives, stays small and goes on answering beside
   )(
     '%d %s',
     async (size, _, said, endsWithinMs, haveBodies) => {
-      const service = await place.startService()
-      const client = new Client(service)
+      const { service, client } = await place.start()
       const application = await newApplication(client)
       await honestRequests(client, application)
       const before = residentMegabytes(service)
@@ -134,8 +133,7 @@ describe.concurrent('the service lives, stays small and goes on answering beside
   )
 
   test('more idle connections than it takes: the oldest of them are closed, and no honest request is refused', async () => {
-    const service = await place.startService({ openFiles: 512 })
-    const client = new Client(service)
+    const { service, client } = await place.start({ openFiles: 512 })
     const application = await newApplication(client)
     await honestRequests(client, application)
     const crowds: Crowd[] = []
@@ -191,8 +189,7 @@ describe.concurrent('the service lives, stays small and goes on answering beside
   })
 
   test('connections that read none of their large answers', async () => {
-    const service = await place.startService()
-    const client = new Client(service)
+    const { service, client } = await place.start()
     const application = await newApplication(client)
     await honestRequests(client, application)
     const before = residentMegabytes(service)
@@ -210,8 +207,7 @@ describe.concurrent('the service lives, stays small and goes on answering beside
   })
 
   test('connections that are reset after any byte of a request', async () => {
-    const service = await place.startService({ env: { FORECOURT_MAX_REQUESTS: '50' } })
-    const client = new Client(service)
+    const { service, client } = await place.start({ env: { FORECOURT_MAX_REQUESTS: '50' } })
     const application = await newApplication(client)
     const body = deviceBody(application.appId)
     const [lines, text] = rawPost(contractOf('createDevice').path, application.token, body)
@@ -230,7 +226,7 @@ describe.concurrent('the service lives, stays small and goes on answering beside
     }
     expectAlive(service)
     // No reset request still counts among the 50 that may run at once.
-    expect(await becomesTrue(async () => (await client.call('getReadiness', {})).status === 200)).toBe(true)
+    await waitUntil(async () => (await client.call('getReadiness', {})).status === 200)
     expect(await honestRequests(client, application)).toBeLessThan(answeredWithinMs)
     expect(await service.stop()).toBe(0)
   }, 240_000)
@@ -238,8 +234,7 @@ describe.concurrent('the service lives, stays small and goes on answering beside
 
 longTest('bodies of strangers that time out give their places back, and hold at most half of them', async () => {
   const places = 20
-  const service = await place.startService({ env: { FORECOURT_MAX_REQUESTS: String(places) } })
-  const client = new Client(service)
+  const { service, client } = await place.start({ env: { FORECOURT_MAX_REQUESTS: String(places) } })
   const application = await newApplication(client)
   const readiness = async () => {
     const { status, data } = await client.call('getReadiness', {})
@@ -250,9 +245,9 @@ longTest('bodies of strangers that time out give their places back, and hold at 
     for (let round = 0; round < atScale(1, 6); round++) {
       const crowd = await Crowd.open(service.url, places, head('issueToken', lines))
       // Half of the places stay free for callers who are known.
-      expect(await becomesTrue(() => crowd.answers.get('HTTP/1.1 429') === places / 2)).toBe(true)
+      await waitUntil(() => crowd.answers.get('HTTP/1.1 429') === places / 2)
       expect(await readiness()).toEqual({ status: 200, capacity: true })
-      expect(await becomesTrue(() => crowd.answers.get('HTTP/1.1 408') === places / 2, 30_000)).toBe(true)
+      await waitUntil(() => crowd.answers.get('HTTP/1.1 408') === places / 2, 30_000)
       crowd.leave()
       expect(await readiness()).toEqual({ status: 200, capacity: true })
       await honestRequests(client, application)

@@ -6,7 +6,7 @@ import { Client } from '../kit/client.ts'
 import { projectFolder } from '../kit/folders.ts'
 import { ownWorkplace } from '../kit/own-workplace.ts'
 import { newApplication } from '../kit/records.ts'
-import { becomesTrue } from '../kit/waits.ts'
+import { becomesTrue, waitUntil } from '../kit/waits.ts'
 
 const place = ownWorkplace()
 
@@ -72,7 +72,7 @@ describe('outside of every request', () => {
   test('a rejection that nobody waits for is logged, and the service goes on', async () => {
     const service = await place.startService({ env: harm('reject.mjs', "void Promise.reject(new Error('harm'))") })
     service.process.kill('SIGUSR2')
-    expect(await becomesTrue(() => service.stderr().includes('unhandled rejection'))).toBe(true)
+    await waitUntil(() => service.stderr().includes('unhandled rejection'))
     await newApplication(new Client(service))
     expect(await service.stop()).toBe(0)
   })
@@ -82,7 +82,7 @@ describe('outside of every request', () => {
       env: harm('throw.mjs', "setTimeout(() => { throw new Error('harm') })"),
     })
     service.process.kill('SIGUSR2')
-    expect(await becomesTrue(() => service.process.exitCode !== null)).toBe(true)
+    await waitUntil(() => service.process.exitCode !== null)
     expect([service.process.exitCode, service.process.signalCode]).toEqual([1, null])
     const line = service
       .stderr()

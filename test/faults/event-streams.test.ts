@@ -11,7 +11,7 @@ import { ownWorkplace } from '../kit/own-workplace.ts'
 import { despiteLoad, newApplication, siteBody, type TestApplication } from '../kit/records.ts'
 import { atScale, isLong, longTest } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
-import { becomes, becomesTrue, load, sleep } from '../kit/waits.ts'
+import { becomes, becomesTrue, load, sleep, waitUntil } from '../kit/waits.ts'
 
 const place = ownWorkplace()
 const open = new Set<EventReader>()
@@ -230,10 +230,10 @@ describe('three processes', () => {
     const victims = workerPids().slice(0, 2)
     for (const victim of victims) killNow(victim)
     const isGone = (pid: number) => !workerPids().includes(pid)
-    expect(await becomesTrue(() => victims.every(isGone) && workerPids().length === 3, 20_000)).toBe(true)
+    await waitUntil(() => victims.every(isGone) && workerPids().length === 3, 20_000)
     const lost = () => opened.filter(({ isOver, response }) => response.status === 200 && isOver).length
     // Of 20 connections some are theirs.
-    expect(await becomesTrue(() => lost() > 0, 5_000)).toBe(true)
+    await waitUntil(() => lost() > 0, 5_000)
     await sleep(200)
     const count = lost()
     const again = await Promise.all(Array.from({ length: 20 }, () => read(client, application)))
@@ -277,7 +277,7 @@ describe('three processes', () => {
         () => true,
         () => false,
       )
-    expect(await becomesTrue(answers)).toBe(true)
+    await waitUntil(answers)
     await expectAllListed(followers, client, application)
   })
 })

@@ -1,11 +1,10 @@
 import { afterAll, expect, test } from 'bun:test'
-import { Client } from '../kit/client.ts'
 import { hasOldestPostgres } from '../kit/database.ts'
 import { Follower, listed } from '../kit/event-reader.ts'
 import { deviceBody, newApplication, newSerial } from '../kit/records.ts'
 import { type Host, startPair } from '../kit/replicated.ts'
 import { atScale, isLong } from '../kit/scale.ts'
-import { becomesTrue, sleep } from '../kit/waits.ts'
+import { becomesTrue, sleep, waitUntil } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 import { backAfter, everyOperation, type Operations } from './every-operation.ts'
 import { Writers } from './writers.ts'
@@ -36,8 +35,7 @@ test.skipIf(!hasOldestPostgres || !isLong)(
     hosts.push(primary, standby)
     // The URL names the standby first; `target_session_attrs` must make the service choose the primary.
     const url = `postgres://forecourt@127.0.0.1:${standby.port},127.0.0.1:${primary.port}/postgres?target_session_attrs=read-write`
-    const service = await place.startService({ env: { DATABASE_URL: url } })
-    const client = new Client(service)
+    const { service, client } = await place.start({ env: { DATABASE_URL: url } })
     const app = await newApplication(client)
     const operations = await everyOperation(client, service, app)
     const writers = new Writers(app, service)
@@ -91,8 +89,7 @@ test.skipIf(!hasOldestPostgres)(
     const { primary, standby } = await startPair(place.newFolder())
     hosts.push(primary, standby)
     const url = `postgres://forecourt@127.0.0.1:${primary.port},127.0.0.1:${standby.port}/postgres`
-    const service = await place.startService({ env: { DATABASE_URL: url } })
-    const client = new Client(service)
+    const { service, client } = await place.start({ env: { DATABASE_URL: url } })
     const app = await newApplication(client)
     const [body, options] = [deviceBody(app.appId), { token: app.token, headers: { 'idempotency-key': newSerial() } }]
     const create = () => client.call('createDevice', body, options)
@@ -108,8 +105,8 @@ test.skipIf(!hasOldestPostgres)(
     expect(await failedChecks()).toEqual(['writable'])
     expect((await client.call('pageDevices', {}, { token: app.token })).status).toBe(200)
     await standby.start()
-    expect(await becomesTrue(async () => (await create()).status === 200, backWithinMs)).toBe(true)
-    expect(await becomesTrue(async () => (await failedChecks()).length === 0, backWithinMs)).toBe(true)
+    await waitUntil(async () => (await create()).status === 200, backWithinMs)
+    await waitUntil(async () => (await failedChecks()).length === 0, backWithinMs)
     expect(await namesIn(primary)).toEqual([body.deviceNo])
     expect(await service.stop()).toBe(0)
   },

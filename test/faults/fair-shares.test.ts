@@ -11,7 +11,7 @@ import { RawConnection, rawPost } from '../kit/raw-connection.ts'
 import { deviceBody, newApplication } from '../kit/records.ts'
 import type { Service } from '../kit/service.ts'
 import { twoServices } from '../kit/two-services.ts'
-import { becomesTrue } from '../kit/waits.ts'
+import { becomesTrue, waitUntil } from '../kit/waits.ts'
 
 const place = ownWorkplace()
 
@@ -103,7 +103,7 @@ test('a service is not ready while it has all the requests that it takes under w
     full = await readiness()
     return full.status === 503
   }
-  expect(await becomesTrue(isFull)).toBe(true)
+  await waitUntil(isFull)
   connection?.send(body)
   expect(full).toEqual({ status: 503, ready: false, failed: ['capacity'] })
   expect((await connection?.answer())?.status).toBe(200)

@@ -6,7 +6,7 @@ import { deleteOldJobs } from '../../src/bulk/jobs/store.ts'
 import { Client, untilAdmitted } from '../kit/client.ts'
 import { prepareDatabase } from '../kit/database.ts'
 import { deviceBody, newApplication, newSerial, type TestApplication } from '../kit/records.ts'
-import { becomesTrue } from '../kit/waits.ts'
+import { waitUntil } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 
 // The storage limit for uploaded files: it holds for each application, over all processes together.
@@ -36,7 +36,7 @@ function send(by: Client, { token }: TestApplication, file: string, more: object
 
 async function ended(id: number) {
   const told = async () => (await client.operate('getImport', { id })).data
-  expect(await becomesTrue(async () => (await told()).status > 2)).toBe(true)
+  await waitUntil(async () => (await told()).status > 2)
   return told()
 }
 
@@ -60,15 +60,14 @@ const hasDisk = tool('mount', ['-t', 'tmpfs', '-o', 'size=300m,mode=755', 'tmpfs
 test.skipIf(!hasDisk)('the last tenth of the disk of the embedded database is not filled', async () => {
   const dataDir = join(disk, 'data')
   prepareDatabase(dataDir)
-  const service = await place.startService({ dataDir })
-  const own = new Client(service)
+  const { service, client: own } = await place.start({ dataDir })
   const application = await newApplication(own)
   const row = JSON.stringify(deviceBody(''))
   expect((await send(own, application, row)).code).toBe(0)
   const { bavail, blocks, bsize } = statfsSync(disk)
   tool('fallocate', ['-l', String((bavail - Math.floor(blocks / 20)) * bsize), join(disk, 'rest')])
   const idle = async () => (await own.operate('pageImports', { status: 3 })).data.total === 1
-  expect(await becomesTrue(idle)).toBe(true)
+  await waitUntil(idle)
   const { status, code, data } = await send(own, application, row)
   expect([status, code]).toEqual([429, 10007])
   expect(data).toEqual({ errors: [{ field: 'body', reason: 'the disk is nearly full' }] } as never)
@@ -130,7 +129,7 @@ test('a file that is larger than the room is refused while it is taken, and leav
       await deleteOldJobs(sql, 1_000)
       return (await sql`select 1 from import where app_id = ${application.appId}`).length
     })
-  expect(await becomesTrue(async () => (await rest()) === 0)).toBe(true)
+  await waitUntil(async () => (await rest()) === 0)
   expect((await send(client, application, row)).code).toBe(0)
 })
 

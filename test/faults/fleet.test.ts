@@ -4,7 +4,7 @@ import { Client } from '../kit/client.ts'
 import { ownWorkplace } from '../kit/own-workplace.ts'
 import { deviceBody, newApplication, siteBody, type TestApplication } from '../kit/records.ts'
 import type { Service } from '../kit/service.ts'
-import { becomesTrue } from '../kit/waits.ts'
+import { becomesTrue, waitUntil } from '../kit/waits.ts'
 
 // The fleet metrics (contract §16) of two processes that share a database: which devices and sites they count, since when,
 // and what they leave out.
@@ -56,7 +56,7 @@ async function newlyCounted(of: Client): Promise<Sample[]> {
     await makeOld(sql)
     return roundOf(sql)
   })
-  expect(await becomesTrue(async () => (await database.run(roundOf)) > before, 10_000)).toBe(true)
+  await waitUntil(async () => (await database.run(roundOf)) > before, 10_000)
   const at = (
     await database.sql`select extract(epoch from counted_at)::float8 as at from fleet_count where app_id = ''`
   )[0]?.at
@@ -65,12 +65,12 @@ async function newlyCounted(of: Client): Promise<Sample[]> {
     found = await samplesOf(of)
     return found.some(({ name, value }) => name === 'forecourt_counted_timestamp_seconds' && value >= at - 0.001)
   }
-  expect(await becomesTrue(isKnown, 10_000)).toBe(true)
+  await waitUntil(isKnown, 10_000)
   return found
 }
 
 // The first count may have begun before what a test does, and nothing waits for it.
-expect(await becomesTrue(async () => (await database.run(roundOf)) > 0)).toBe(true)
+await waitUntil(async () => (await database.run(roundOf)) > 0)
 
 /** The values of a metric of an application, by its other labels. */
 function ofApplication(samples: readonly Sample[], name: string, { appId }: { appId: string }, by: string) {
@@ -273,7 +273,7 @@ test.concurrent('seconds of a callback that fails, and of what is out of order, 
     first = await samplesOf(new Client(again))
     return first.some(({ name }) => name === 'forecourt_device_faulty')
   }
-  expect(await becomesTrue(isShown, 10_000)).toBe(true)
+  await waitUntil(isShown, 10_000)
   for (const [app, state] of [
     [failing, 'failing'],
     [held, 'held'],

@@ -1,11 +1,11 @@
 import { describe, expect, onTestFinished, test } from 'bun:test'
 import { createImport } from '../../src/bulk/contract.ts'
 import { lockApplication } from '../../src/database/application-lock.ts'
-import { Client, rememberedMs } from '../kit/client.ts'
+import { type Client, rememberedMs } from '../kit/client.ts'
 import { deviceBody, newApplication, siteBody } from '../kit/records.ts'
 import { atScale } from '../kit/scale.ts'
 import { twoServices } from '../kit/two-services.ts'
-import { becomes, becomesTrue, sleep, standStill, staysTrue } from '../kit/waits.ts'
+import { becomes, sleep, standStill, staysTrue, waitUntil } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 import { accessChanges } from './access-changes.ts'
 
@@ -51,14 +51,12 @@ describe.each(accessChanges)('after $what', ({ refused, isOrdered, change }) => 
       async (waiting) => {
         let changed = isOrdered ? change(a, app) : undefined
         const ahead = isOrdered ? 1 : 0
-        expect(await becomesTrue(async () => (await waiting()) === ahead)).toBe(true)
+        await waitUntil(async () => (await waiting()) === ahead)
         const [lone, first] = [send('lone'), send('shared')]
-        expect(await becomesTrue(async () => (await claims()).length === 2 && (await waiting()) === ahead + 1)).toBe(
-          true,
-        )
+        await waitUntil(async () => (await claims()).length === 2 && (await waiting()) === ahead + 1)
         // An operator repeats, at the other process, the request that the application has begun.
         const second = send('shared', bodies[0], b, b.operatorKey)
-        expect(await becomesTrue(async () => (await waiting()) === ahead + 2)).toBe(true)
+        await waitUntil(async () => (await waiting()) === ahead + 2)
         changed ??= change(a, app)
         if (!isOrdered) expect((await changed).code).toBe(0)
         return { changed, lone, first, second }
@@ -114,7 +112,7 @@ describe.each(accessChanges)('after $what', ({ refused, isOrdered, change }) => 
       return (index % 2 === 0 ? a : b).call('createDevices', bodies[index], { token, headers })
     }
     const sent = bodies.map((_, index) => send(index))
-    expect(await becomesTrue(async () => (await count()) > 200)).toBe(true)
+    await waitUntil(async () => (await count()) > 200)
     const answer = await change(a, app)
     expect(answer.code).toBe(0)
     // Writers are ordered with a freeze or a rotation. They notice a revocation within a second.
@@ -135,7 +133,7 @@ describe.each(accessChanges)('after $what', ({ refused, isOrdered, change }) => 
     // The stored response for the key has no outcome for rows that were not decided, so repeating the request creates
     // them.
     expect((await a.operate('unfreezeApplication', { appId })).code).toBe(0)
-    expect(await becomesTrue(async () => (await b.call('pageSites', { appId }, { token })).code === 0, 1000)).toBe(true)
+    await waitUntil(async () => (await b.call('pageSites', { appId }, { token })).code === 0, 1000)
     for (const index of [0, 1]) {
       const { data } = await send(index)
       expect(data.results.map((row) => row.code)).toEqual(Array(1000).fill(0))
@@ -148,8 +146,7 @@ test.skipIf(atScale(true, false))(
   async () => {
     const place = new Workplace()
     onTestFinished(() => place.clear())
-    const service = await place.startService({ env: { DATABASE_URL: database.url() } })
-    const client = new Client(service)
+    const { service, client } = await place.start({ env: { DATABASE_URL: database.url() } })
     const app = await newApplication(a)
     const { appId, appSecret, token } = app
     const read = () => client.call('pageSites', { appId }, { token })
@@ -180,6 +177,6 @@ test('an import is refused after the revocation of its token, also when that wou
     return data.id
   })
   const told = async () => (await a.operate('getImport', { id })).data
-  expect(await becomesTrue(async () => (await told()).status === 4)).toBe(true)
+  await waitUntil(async () => (await told()).status === 4)
   expect(await told()).toMatchObject({ created: 0, error: expect.stringContaining('10002 tokenInvalid') })
 })

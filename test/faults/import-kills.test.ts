@@ -6,7 +6,7 @@ import { Client } from '../kit/client.ts'
 import { onDisk } from '../kit/folders.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
 import { atScale, longTest, randomNumbers, seed } from '../kit/scale.ts'
-import { anyMoment, becomes, becomesTrue } from '../kit/waits.ts'
+import { anyMoment, becomes, becomesTrue, waitUntil } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 import { Striker } from './strikes.ts'
 
@@ -79,7 +79,7 @@ test('a dry run that waits for a lock for longer than its lease keeps its job, a
     owners.add(row?.lease_owner)
     return (await told(id)).status > 2
   }
-  expect(await becomesTrue(isOver, 60_000)).toBe(true)
+  await waitUntil(isOver, 60_000)
   await lock
   expect(owners.size).toBe(1)
   expect(await told(id)).toMatchObject({ status: 3, created: 2_000, refused: 1 })
@@ -89,8 +89,7 @@ test(`imports whose process is killed or stands still, ${rounds} times, take eff
   const inMiddle: number[] = []
   for (let round = 0; round < rounds || (inMiddle.length === 0 && round < rounds + 5); round++) {
     const isStill = round % 4 === 3
-    const victim = await place.startService({ env: { DATABASE_URL: database.url() } })
-    const client = new Client(victim)
+    const { service: victim, client } = await place.start({ env: { DATABASE_URL: database.url() } })
     const [ofSites, ofDevices] = [await newApplication(survivor), await newApplication(survivor)]
     const ids = await Promise.all([sendTo(client, ofSites, 'sites'), sendTo(client, ofDevices, 'devices')])
     if (round % 2 === atScale(1, 0)) await anyMoment(random, 200)
@@ -219,8 +218,7 @@ longTest(
     let inMiddle = 0
     for (let round = 0; round < rounds || (inMiddle === 0 && round < rounds + 5); round++) {
       const isStill = round % 4 === 3
-      const victim = await place.startService({ env: { DATABASE_URL: database.url() } })
-      const client = new Client(victim)
+      const { service: victim, client } = await place.start({ env: { DATABASE_URL: database.url() } })
       const [updated, from, to] = [
         await newApplication(survivor),
         await newApplication(survivor),
@@ -299,7 +297,7 @@ longTest('an import gives way to writes beside it, of another process and applic
         for each statement execute function dawdle()`),
   )
   // An import checks for other writers at its beginning, and then three times a second.
-  expect(await becomesTrue(() => made > 10)).toBe(true)
+  await waitUntil(() => made > 10)
   const portionsOf = async (id: number) => {
     await becomesTrue(async () => (await told(id)).status === 3)
     const rows =

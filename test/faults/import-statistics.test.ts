@@ -3,7 +3,7 @@ import { Client } from '../kit/client.ts'
 import { ownWorkplace } from '../kit/own-workplace.ts'
 import { deviceBody, newApplication, siteBody, type TestApplication } from '../kit/records.ts'
 import { atScale } from '../kit/scale.ts'
-import { becomesTrue } from '../kit/waits.ts'
+import { waitUntil } from '../kit/waits.ts'
 
 // Imports into a database without statistics, with autovacuum off.
 
@@ -27,7 +27,7 @@ async function rates({ token }: TestApplication, kind: 'sites' | 'devices', rowO
     const began = performance.now()
     const { id } = (await client.call('createImport', { kind, file: rows.join('\n') }, { token, headers })).data
     const isDone = async () => (await client.call('getImport', { id }, { token })).data.status > 2
-    expect(await becomesTrue(isDone, 300_000)).toBe(true)
+    await waitUntil(isDone, 300_000)
     expect((await client.call('getImport', { id }, { token })).data).toMatchObject({ created: rows.length, refused: 0 })
     rates.push(rows.length / ((performance.now() - began) / 1000))
   }

@@ -12,7 +12,7 @@ import { findCount } from '../../src/service/overview/store.ts'
 import { noteDatabaseSize, readDatabaseSize } from '../../src/service/store.ts'
 import { runUpkeep } from '../../src/service/upkeep.ts'
 import { coordinatorUrl } from '../citus/cluster.ts'
-import { becomesTrue } from '../kit/waits.ts'
+import { waitUntil } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 
 // Which rows are removed after their days, and which are kept. The service repeats these steps regularly.
@@ -312,7 +312,7 @@ test.skipIf(coordinatorUrl !== undefined)(
     const isNoted = async () => (await sql`select 1 from database_size`).length === 1
     const upkeep = runUpkeep(sql, pino({ level: 'silent' }), settings, [issueTokensRoutine])
     // The actor that notes the size has its turn after all others.
-    expect(await becomesTrue(isNoted)).toBe(true)
+    await waitUntil(isNoted)
     expect(await left()).toBe(1)
     await upkeep
     expect(await left()).toBe(0)

@@ -6,7 +6,7 @@ import { onDisk } from '../kit/folders.ts'
 import { newApplication, type TestApplication } from '../kit/records.ts'
 import { atScale, isLong, randomNumbers, seed } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
-import { anyMoment, becomesTrue } from '../kit/waits.ts'
+import { anyMoment, becomesTrue, waitUntil } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 import { Striker } from './strikes.ts'
 import { type Create, contradictions, stored, totals, Writers } from './writers.ts'
@@ -35,7 +35,7 @@ afterEach(() => {
 /** Has the killer process kill these processes at a random moment, and waits until they have ended. */
 async function killSoon(pids: number[], withinMs: number): Promise<number[]> {
   const killed = await striker.kill(pids, withinMs)
-  expect(await becomesTrue(() => pids.every((pid) => findProcess(pid) === undefined))).toBe(true)
+  await waitUntil(() => pids.every((pid) => findProcess(pid) === undefined))
   return killed
 }
 
@@ -145,8 +145,7 @@ test(`killing the database under a live server ${kills} times is told as 503, an
   const database = await place.startDatabase()
   const statementTimeoutMs = 1000
   const env = { DATABASE_URL: database.url(), FORECOURT_STATEMENT_TIMEOUT_MS: String(statementTimeoutMs) }
-  const service = await place.startService({ env })
-  const client = new Client(service)
+  const { service, client } = await place.start({ env })
   const ledger = new Ledger(await newApplication(client), service)
   const probes: number[] = []
   const probe = async () => {

@@ -64,8 +64,7 @@ const bombs: [what: string, type: string, file: () => Uint8Array][] = [
 ]
 
 longTest('whatever a file holds, the event loop is not held, and another tenant is served beside it', async () => {
-  const service = await place.startService({ runtime, env: watchedEnvironment(place.home, runtime) })
-  const client = new Client(service)
+  const { service, client } = await place.start({ runtime, env: watchedEnvironment(place.home, runtime) })
   const [sender, other] = [await newApplication(client), await newApplication(client)]
   const served = { creates: 0, probes: 0 }
   let longestWaitMs = 0
@@ -150,8 +149,7 @@ const entriesOf = (at: number) =>
 const faultyDevice = { deviceNo: 'a b', deviceName: '', tag: 3, provinceCode: 5, detailAddress: 7, coordinates: 'x' }
 
 longTest('a body of 8 MiB holds nobody up, whatever is in it, nor do fifteen at once', async () => {
-  const service = await place.startService({ env: watchedEnvironment(place.home, runtime) })
-  const client = new Client(service)
+  const { service, client } = await place.start({ env: watchedEnvironment(place.home, runtime) })
   const { appId } = await newApplication(client)
   async function holdsNobodyUp<Answered>(what: string, send: () => Promise<Answered>): Promise<Answered> {
     await heldMs(service)
@@ -222,8 +220,7 @@ function* rows(): Generator<Uint8Array> {
 longTest('a file of 1 GB is taken in little memory', async () => {
   // On the disk, not in memory.
   const disk = new Workplace(onDisk)
-  const service = await disk.startService()
-  const client = new Client(service)
+  const { service, client } = await disk.start()
   const { appId } = await newApplication(client)
   const made = rows()
   let bytes = 0

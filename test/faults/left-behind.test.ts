@@ -9,7 +9,7 @@ import { Client } from '../kit/client.ts'
 import { ownWorkplace } from '../kit/own-workplace.ts'
 import { newSerial } from '../kit/records.ts'
 import { atScale } from '../kit/scale.ts'
-import { becomesTrue } from '../kit/waits.ts'
+import { waitUntil } from '../kit/waits.ts'
 
 // How many rows each operation leaves behind, in which tables: every operation is called many times, and all tables are
 // counted.
@@ -51,7 +51,7 @@ async function countTables(sql: Sql): Promise<Map<string, number>> {
 async function jobsEnded({ sql }: WorldWithDatabase): Promise<void> {
   const isOver = async () =>
     (await sql`select 1 from import where status in (1, 2) and lease_until <> 'infinity'`).length === 0
-  expect(await becomesTrue(isOver, 60_000)).toBe(true)
+  await waitUntil(isOver, 60_000)
 }
 
 /** Calls an operation so many times, and returns by how many rows the tables have grown. */
@@ -125,9 +125,7 @@ test('every operation leaves behind what is allowed, and no more', async () => {
         .join('\n')
       const headers = { 'content-type': 'application/x-ndjson' }
       const { id } = await made(client.operate('createImport', { kind: 'inventory', file }, { headers }))
-      expect(
-        await becomesTrue(async () => (await made(client.operate('getImport', { id }))).status === 3, 20_000),
-      ).toBe(true)
+      await waitUntil(async () => (await made(client.operate('getImport', { id }))).status === 3, 20_000)
       return version()
     }
     const before = await imported(first)

@@ -7,7 +7,7 @@ import { Client } from '../kit/client.ts'
 import { databaseIn, embeddedConnection, postmasterPid } from '../kit/database.ts'
 import { ownWorkplace } from '../kit/own-workplace.ts'
 import { deviceBody, newSerial, siteBody } from '../kit/records.ts'
-import { becomesTrue } from '../kit/waits.ts'
+import { waitUntil } from '../kit/waits.ts'
 
 const place = ownWorkplace()
 
@@ -109,12 +109,12 @@ test('the logs of a busy and troubled run hold request ids, and no secret, token
   const writers = Array.from({ length: 16 }, async () => {
     while (running) statuses.add((await noted(save())).status)
   })
-  expect(await becomesTrue(() => statuses.has(200))).toBe(true)
+  await waitUntil(() => statuses.has(200))
   process.kill(postmasterPid(dataDir), 'SIGKILL')
-  expect(await becomesTrue(() => statuses.has(503))).toBe(true)
+  await waitUntil(() => statuses.has(503))
   running = false
   await Promise.all(writers)
-  expect(await becomesTrue(async () => (await save()).status === 200)).toBe(true)
+  await waitUntil(async () => (await save()).status === 200)
   expect(await service.stop()).toBe(0)
 
   const log = service.stderr()

@@ -3,7 +3,7 @@ import type { Client } from '../kit/client.ts'
 import { newApplication, newToken, shownSecret, type TestApplication } from '../kit/records.ts'
 import { atScale, longTest } from '../kit/scale.ts'
 import { twoServices } from '../kit/two-services.ts'
-import { becomesTrue, load } from '../kit/waits.ts'
+import { becomesTrue, load, waitUntil } from '../kit/waits.ts'
 
 const { database, clients } = await twoServices()
 const each = (index: number) => clients[index % 2] as Client
@@ -96,7 +96,7 @@ test('every process honours the end of an overlap, and an issue beside a rotatio
   const { appId, appSecret } = app
   for (const client of clients) expect(await ask(client, app.token)).toBe(0)
   const byOld = issuing(appId, appSecret)
-  expect(await becomesTrue(() => byOld.codes.size > 0)).toBe(true)
+  await waitUntil(() => byOld.codes.size > 0)
   const { data } = await each(0).operate('rotateApplicationSecret', { appId, overlapSeconds: 2 })
   const endsAt = performance.now() + 2000
   const fresh = await newToken(each(1), appId, shownSecret(data.appSecret))
@@ -147,7 +147,7 @@ test('an end of an overlap beside a rotation ends the one previous secret or the
     const second = await rotate(0)
     const bySecond = issuing(appId, second)
     const byFirst = issuing(appId, app.appSecret)
-    expect(await becomesTrue(() => bySecond.tokens.length > 2 && byFirst.tokens.length > 2)).toBe(true)
+    await waitUntil(() => bySecond.tokens.length > 2 && byFirst.tokens.length > 2)
     const end = () => each(round).operate('endPreviousApplicationSecret', { appId })
     const [third, ended] = await Promise.all(round % 4 < 2 ? [rotate(1), end()] : [end().then(() => rotate(1)), end()])
     expect(ended.code).toBe(0)

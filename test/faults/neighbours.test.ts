@@ -17,7 +17,7 @@ import {
   type World,
   type WorldWithDatabase,
 } from '../costs/world.ts'
-import { type Answer, Client } from '../kit/client.ts'
+import type { Answer, Client } from '../kit/client.ts'
 import { contractOf, type OperationId } from '../kit/contracts.ts'
 import { projectFolder } from '../kit/folders.ts'
 import { ownWorkplace } from '../kit/own-workplace.ts'
@@ -208,8 +208,7 @@ test.skipIf(!isLong)(
       FORECOURT_PUBLIC_URL: measuredOrigin,
       FORECOURT_PRESENCE_SECONDS: '86400',
     }
-    const service = await place.startService({ env })
-    const client = new Client(service)
+    const { service, client } = await place.start({ env })
     const flood = new Flood()
     const failed: string[] = []
     await database.run(async (sql) => {

@@ -10,7 +10,7 @@ import { deviceBody, newApplication, newSerial, siteBody, type TestApplication }
 import { atScale, tell } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
 import { newSharedDatabase } from '../kit/shared-server.ts'
-import { becomesTrue, sleep } from '../kit/waits.ts'
+import { becomesTrue, sleep, waitUntil } from '../kit/waits.ts'
 
 const place = ownWorkplace()
 
@@ -144,8 +144,7 @@ describe.concurrent('a full disk', () => {
     if (disk === undefined) return tell('no disk can be mounted here: not tested')
     try {
       const env = { FORECOURT_STATEMENT_TIMEOUT_MS: String(statementTimeoutMs) }
-      const service = await place.startService({ dataDir: join(disk, 'data'), env })
-      const client = new Client(service)
+      const { service, client } = await place.start({ dataDir: join(disk, 'data'), env })
       const app = await newApplication(client)
       // Leaves room for some more devices only.
       spawnSync('dd', ['if=/dev/zero', `of=${join(disk, 'slack')}`, 'bs=1M', 'count=2'])
@@ -197,7 +196,7 @@ test('with 5 creates allowed to wait, a flood’s surplus is refused at once and
     for (const { send } of [keyedDevice(client, app), keyedDevice(client, app)]) await send()
     return performance.now() - began < 200
   }
-  expect(await becomesTrue(isFresh)).toBe(true)
+  await waitUntil(isFresh)
   database.signalAll('SIGSTOP')
   try {
     const flood = Array.from({ length: 100 }, () => timed(keyedDevice(client, app).send()))

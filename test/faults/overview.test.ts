@@ -1,17 +1,15 @@
 import { expect, test } from 'bun:test'
 import { examine } from '../../src/cli/doctor.ts'
-import { Client } from '../kit/client.ts'
 import { databaseIn, embeddedConnection, withSql } from '../kit/database.ts'
 import { ownWorkplace } from '../kit/own-workplace.ts'
 import { newPerson, signIn } from '../kit/people.ts'
 import { deviceBody, newApplication, newSerial, siteBody } from '../kit/records.ts'
-import { becomesTrue } from '../kit/waits.ts'
+import { waitUntil } from '../kit/waits.ts'
 
 // The overview of a separate service: what needs attention, and how recent its counts are.
 
 const place = ownWorkplace()
-const service = await place.startService({})
-const client = new Client(service)
+const { service, client } = await place.start({})
 
 const inDatabase: <T>(use: Parameters<typeof withSql<T>>[1]) => Promise<T> = (use) =>
   withSql(embeddedConnection(service.dataDir), use)
@@ -85,7 +83,7 @@ test('what failed beside the requests asks for attention; why a backup failed is
   const [admin, operator] = [await as('admin'), await as('operator')]
   // Findings about the service's surroundings are kept in memory for some seconds.
   const isTold = async () => (await overview(admin)).attention.some(({ code }: Found) => code === 'backupFailed')
-  expect(await becomesTrue(isTold)).toBe(true)
+  await waitUntil(isTold)
   const { attention } = await overview(admin)
   const of = (code: string) => attention.filter((found: Found) => found.code === code).map(values)
   expect(of('importFailed')).toMatchObject([{ kind: 'deviceInventory', reason: 'the file is cut' }])
@@ -102,7 +100,7 @@ test('what failed beside the requests asks for attention; why a backup failed is
   await databaseIn(service.dataDir).sql`
     update backup_record set failure = null, began_at = now() - interval '27 hours'`
   const isLate = async () => (await overview(operator)).attention.some(({ code }: Found) => code === 'backupLate')
-  expect(await becomesTrue(isLate)).toBe(true)
+  await waitUntil(isLate)
 })
 
 test('the chart has as many refusals as the log, also past what the log keeps of a minute', async () => {
@@ -115,8 +113,8 @@ test('the chart has as many refusals as the log, also past what the log keeps of
   const logged = async () => (await client.operate('pageRefusals', {})).data.total as number
   const charted = async () =>
     (await overview()).minutes.reduce((sum: number, { refusals }: { refusals: number }) => sum + refusals, 0)
-  expect(await becomesTrue(async () => (await logged()) >= 300)).toBe(true)
-  expect(await becomesTrue(async () => (await charted()) === (await logged()))).toBe(true)
+  await waitUntil(async () => (await logged()) >= 300)
+  await waitUntil(async () => (await charted()) === (await logged()))
   // Beyond the newest thousand of an application, the oldest refusals are removed from the log and from the chart.
   const full = await newApplication(client)
   await databaseIn(service.dataDir).sql`
@@ -134,9 +132,9 @@ test('the chart has as many refusals as the log, also past what the log keeps of
   const newest = async () => (await client.operate('pageRefusals', { appId: full.appId, pageSize: 5 })).data
   const hasAll = ({ list }: { list: { requestId: string }[] }) =>
     list[2]?.requestId !== 'x' && list[3]?.requestId === 'x'
-  expect(await becomesTrue(async () => hasAll(await newest()))).toBe(true)
+  await waitUntil(async () => hasAll(await newest()))
   expect((await newest()).total).toBe(1000)
-  expect(await becomesTrue(async () => (await charted()) === (await logged()))).toBe(true)
+  await waitUntil(async () => (await charted()) === (await logged()))
 })
 
 test('a look at old counts waits for new ones, with all others who look; one that waits in vain shows the old', async () => {

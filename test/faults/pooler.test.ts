@@ -6,13 +6,12 @@ import { openDatabase } from '../../src/database/open.ts'
 import { serverUser } from '../../src/embedded/user.ts'
 import { pageSites } from '../../src/sites/contract.ts'
 import { forecourt } from '../cli/support.ts'
-import { Client } from '../kit/client.ts'
 import { type OwnDatabase, withSql } from '../kit/database.ts'
 import { projectFolder } from '../kit/folders.ts'
 import { deviceBody, newApplication } from '../kit/records.ts'
 import { freePort } from '../kit/replicated.ts'
 import { runServiceToItsEnd } from '../kit/service.ts'
-import { becomesTrue } from '../kit/waits.ts'
+import { becomesTrue, waitUntil } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 import { inconsistencies } from './restored.ts'
 import { contradictions, Writers } from './writers.ts'
@@ -66,8 +65,7 @@ test.skipIf(!hasPooler)(
       await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'forecourt %'`
     })
 
-    const service = await place.startService({ env })
-    const client = new Client(service)
+    const { service, client } = await place.start({ env })
     const app = await newApplication(client)
     const { appId, token } = app
     const create = async () => (await client.call('createDevice', deviceBody(appId), { token })).status
@@ -102,7 +100,7 @@ test.skipIf(!hasPooler)(
     // A backup while other requests write, and its restore, both through the pooler: all acknowledged creates must be
     // in it.
     const writers = new Writers(app, service)
-    expect(await becomesTrue(() => writers.settled.length > 100)).toBe(true)
+    await waitUntil(() => writers.settled.length > 100)
     const before = [...writers.settled]
     const file = join(place.home, 'backup')
     expect(await forecourt(['backup', file], env)).toMatchObject({ code: 0, stderr: '' })

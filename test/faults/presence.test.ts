@@ -8,7 +8,7 @@ import { statisticsAreIn } from '../kit/database.ts'
 import { deviceBody, newApplication, type TestApplication } from '../kit/records.ts'
 import { atScale, longTest, randomNumbers, seed } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
-import { anyMoment, becomesTrue, sleep, sleepUntil, staysTrue } from '../kit/waits.ts'
+import { anyMoment, becomesTrue, sleep, sleepUntil, staysTrue, waitUntil } from '../kit/waits.ts'
 import { byPresence, PresenceBed, type StateEvent, timeoutMs } from './presence-bed.ts'
 import { detail, report } from './state-reports.ts'
 
@@ -105,7 +105,7 @@ describe.concurrent('a device', () => {
       if (await keepsReporting(app, next)) deviceNo = next
     }
     // The device is taken offline like any other when its reports stop.
-    expect(await becomesTrue(async () => (await readStateEvents([deviceNo])).length === 2)).toBe(true)
+    await waitUntil(async () => (await readStateEvents([deviceNo])).length === 2)
   })
 })
 
@@ -267,12 +267,12 @@ longTest('after a power cut everything that was online is taken offline, each to
     await sql`update device_presence set seen_at = now() - interval '1 hour' where ${mine}`
     const areOffline = async () =>
       (await sql`select 1 from device where ${mine} and online_status = 1 limit 1`).length === 0
-    expect(await becomesTrue(areOffline)).toBe(true)
+    await waitUntil(areOffline)
     // The searches that find this device find none of the others again.
     const [later = ''] = await newDevices(app, 1)
     await report(each(0), app, later, { onlineStatus: 1 })
     const isOffline = async () => (await detail(each(0), app, later)).onlineStatus === 2
-    expect(await becomesTrue(isOffline)).toBe(true)
+    await waitUntil(isOffline)
     const [events] = await sql`
       select count(*)::int as events, count(distinct device_no)::int as subjects from state_change
       where actor = 'platform:presence' and ${mine}`

@@ -5,7 +5,7 @@ import { ownWorkplace } from '../kit/own-workplace.ts'
 import { newApplication, siteBody, type TestApplication } from '../kit/records.ts'
 import { longTest } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
-import { becomesTrue, sleepUntil } from '../kit/waits.ts'
+import { sleepUntil, waitUntil } from '../kit/waits.ts'
 
 // Price changes whose moment comes while nobody can write them down: while no process runs, or while another writer holds
 // the application.
@@ -104,7 +104,7 @@ test('what came due while another writer holds the application is in force from 
     }),
   )
   const isWritten = async () => (await inForce()).every(({ appliedTime }) => appliedTime !== null)
-  expect(await becomesTrue(isWritten)).toBe(true)
+  await waitUntil(isWritten)
   await expectInForce(client, waiting)
 })
 

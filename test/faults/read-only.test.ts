@@ -1,5 +1,4 @@
 import { expect, test } from 'bun:test'
-import { Client } from '../kit/client.ts'
 import { ownWorkplace } from '../kit/own-workplace.ts'
 import { deviceBody, newApplication } from '../kit/records.ts'
 import { becomesTrue } from '../kit/waits.ts'
@@ -10,8 +9,7 @@ const place = ownWorkplace()
 
 test('readiness says that nothing can be written, or that nobody is let in, and all is back when that is over', async () => {
   const database = await place.startDatabase()
-  const service = await place.startService({ env: { DATABASE_URL: database.url() } })
-  const client = new Client(service)
+  const { service, client } = await place.start({ env: { DATABASE_URL: database.url() } })
   const { appId, token } = await newApplication(client)
   const outcome = async () => {
     const ready = await fetch(`${service.url}/readyz`)

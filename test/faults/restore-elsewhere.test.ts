@@ -24,7 +24,7 @@ import { OldestServer } from '../kit/oldest-server.ts'
 import { Receiver, verify } from '../kit/receiver.ts'
 import { deviceBody, newApplication } from '../kit/records.ts'
 import { isLong, longTest } from '../kit/scale.ts'
-import { becomesTrue, staysTrue } from '../kit/waits.ts'
+import { staysTrue, waitUntil } from '../kit/waits.ts'
 import { BackupBed, expectDone, expectRefused } from './backup-bed.ts'
 
 // Restores into something other than what the backup is of: another PostgreSQL, another key, another schema.
@@ -64,8 +64,7 @@ async function newEndpoint(client: Client) {
 test.skipIf(!hasOldestPostgres || !isLong)(
   'from the embedded database to a server of an older PostgreSQL and back, with callbacks paused meanwhile',
   async () => {
-    const embedded = await place.startService({ env: allow })
-    const before = new Client(embedded)
+    const { service: embedded, client: before } = await place.start({ env: allow })
     const { appId, token, path, secret } = await newEndpoint(before)
     await before.call('createDevice', deviceBody(appId), { token })
     await receiver.waitFor(path, 2)
@@ -79,8 +78,7 @@ test.skipIf(!hasOldestPostgres || !isLong)(
     // The backup is restored into the database of a service that has just been started for it.
     oldest = await OldestServer.start(place.newFolder())
     const env = { DATABASE_URL: oldest.url, FORECOURT_DATA_DIR: place.newFolder() }
-    const service = await place.startService({ env: { ...env, ...allow } })
-    const client = new Client(service)
+    const { service, client } = await place.start({ env: { ...env, ...allow } })
     const restoring = startForecourt(['restore', '-'], env)
     createReadStream(file).pipe(restoring.child.stdin as NodeJS.WritableStream)
     expectDone(await restoring.ended)
@@ -97,7 +95,7 @@ test.skipIf(!hasOldestPostgres || !isLong)(
       stdout: 'Callbacks are on.\n',
       stderr: '',
     })
-    expect(await becomesTrue(() => receiver.at(path).length > had)).toBe(true)
+    await waitUntil(() => receiver.at(path).length > had)
     expect((await client.call('getReadiness', {})).data.callbacks).toBe('on')
     await expectSigned(client, appId, path, secret)
 

@@ -5,7 +5,7 @@ import { openTicket, sealTicket } from '../../src/people/tickets/tickets.ts'
 import { operations } from '../../src/reference/operations.ts'
 import { readKey, SecretBox } from '../../src/secrets/box.ts'
 import { Authenticator, type Lies } from '../kit/authenticator.ts'
-import { Client, rememberedMs } from '../kit/client.ts'
+import { rememberedMs } from '../kit/client.ts'
 import { EventReader } from '../kit/event-reader.ts'
 import { ownWorkplace } from '../kit/own-workplace.ts'
 import { codeOf, cookieOf, enter, newGenerator, newPassword, newPerson, signIn } from '../kit/people.ts'
@@ -13,7 +13,7 @@ import { newApplication, newSerial } from '../kit/records.ts'
 import { atScale } from '../kit/scale.ts'
 import { newSignedIn } from '../kit/sessions.ts'
 import { untyped } from '../kit/untyped.ts'
-import { becomes, becomesTrue } from '../kit/waits.ts'
+import { becomes, waitUntil } from '../kit/waits.ts'
 
 // What a role that asks for a second factor requires of sessions, in several processes; codes and passkeys.
 
@@ -28,8 +28,7 @@ const env = {
   FORECOURT_REQUIRE_SECOND_FACTOR: 'admin,operator',
   FORECOURT_WORKERS: '3',
 }
-const service = await place.startService({ env })
-const client = new Client(service)
+const { service, client } = await place.start({ env })
 
 describe('a role that asks for a second factor', () => {
   test('limits a session by password until a factor is set', async () => {
@@ -156,7 +155,7 @@ describe('codes', () => {
         answers.push(answer)
         return answer.code === 10033
       }
-      expect(await becomesTrue(isUsed)).toBe(true)
+      await waitUntil(isUsed)
       expect(answers.filter((answer) => answer.code === 0).length).toBeLessThanOrEqual(1)
       for (const answer of answers) expect([0, 10033, 10007, 50003]).toContain(answer.code)
     }

@@ -13,7 +13,7 @@ import { deviceBody, newApplication, type TestApplication } from '../kit/records
 import { atScale, longTest } from '../kit/scale.ts'
 import { runServiceToItsEnd, type Service } from '../kit/service.ts'
 import { newSharedDatabase } from '../kit/shared-server.ts'
-import { becomesTrue } from '../kit/waits.ts'
+import { waitUntil } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 
 // Stored callback secrets are encrypted with a key that is not in the database, and decrypted whenever a callback is
@@ -317,7 +317,7 @@ test("a secret that was put into another application's row signs nothing, and th
   await client.call('createDevice', deviceBody(thief.appId), { token: thief.token })
   const errors = async () =>
     (await client.operate('pageDeliveries', { appId: thief.appId })).data.list.map((row) => row.error)
-  expect(await becomesTrue(async () => (await errors()).includes('the callback secret can’t be decrypted'))).toBe(true)
+  await waitUntil(async () => (await errors()).includes('the callback secret can’t be decrypted'))
   expect(receiver.at(thief.path).map(({ body }) => body.type)).not.toContain('device.bound')
   await expectSigned(service, victim)
 })

@@ -8,7 +8,7 @@ import { askWhileLocked } from '../kit/locks.ts'
 import { cookieOf, enter, insertPasskey, newPassword, newPerson, signIn } from '../kit/people.ts'
 import { newSerial, shownSecret } from '../kit/records.ts'
 import { twoServices } from '../kit/two-services.ts'
-import { becomesTrue, sleep } from '../kit/waits.ts'
+import { sleep, waitUntil } from '../kit/waits.ts'
 
 // The ends of sessions, links, keys and locks, for which the tests change the times in the rows instead of waiting; and
 // what a request of a person does whose session, role or factor changes while it waits.
@@ -24,7 +24,7 @@ test('a session that nobody used for 12 hours has ended, and is removed', async 
   const { id } = (await client.call('getSession', {}, { headers })).data
   await database.sql`update operator_session set expires_at = now() - interval '1 second' where id = ${id}`
   const hasEnded = async () => (await client.call('getSession', {}, { headers })).code === 10002
-  expect(await becomesTrue(hasEnded, 2 * rememberedMs)).toBe(true)
+  await waitUntil(hasEnded, 2 * rememberedMs)
   expect(await database.run((sql) => prune(sql, endedSessions, 100))).toBe(1)
   expect((await client.call('getSession', {}, { headers: other })).code).toBe(0)
 })
@@ -108,7 +108,7 @@ test('a key ends when it was said to', async () => {
   expect((await client.call('getOverview', {}, { token: operatorKey })).code).toBe(0)
   await database.sql`update operator_key set expires_at = now() where id = ${id}`
   const hasEnded = async () => (await client.call('getOverview', {}, { token: operatorKey })).code === 10002
-  expect(await becomesTrue(hasEnded, 2 * rememberedMs)).toBe(true)
+  await waitUntil(hasEnded, 2 * rememberedMs)
   expect((await client.call('createSession', { operatorKey })).code).toBe(10031)
 })
 

@@ -11,7 +11,7 @@ import { codeOf, enter, newGenerator, newPerson, type Person, signIn } from '../
 import type { Lies } from '../kit/provider.ts'
 import { isLong, longTest } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
-import { becomesTrue } from '../kit/waits.ts'
+import { waitUntil } from '../kit/waits.ts'
 import { claimsOf, namedUrl, newSubject, SignOnBed } from './sign-on-bed.ts'
 
 // Sign-ins that take two requests, with kills, wrong clocks and a restore between them; for the long run.
@@ -62,7 +62,7 @@ async function killWorkers(): Promise<void> {
     const now = place.workersOf(service)
     return now.length === 3 && !now.some((pid) => gone.includes(pid)) && (await isReady())
   }
-  expect(await becomesTrue(isBack)).toBe(true)
+  await waitUntil(isBack)
 }
 
 const isReady = () =>
@@ -98,7 +98,7 @@ describe.skipIf(!isLong)('a way in', () => {
         () => 'answered',
         () => 'cut off',
       )
-      expect(await becomesTrue(() => provider.tokenRequests.length > asked)).toBe(true)
+      await waitUntil(() => provider.tokenRequests.length > asked)
       await killWorkers()
       expect(await cut).toBe('cut off')
       expect(await sessionsOf(flow.subject)).toBe(0)
@@ -127,7 +127,7 @@ describe.skipIf(!isLong)('a way in', () => {
         )
         const waits = () =>
           database.run(async (other) => (await other`select 1 from pg_locks where not granted limit 1`).length === 1)
-        expect(await becomesTrue(waits)).toBe(true)
+        await waitUntil(waits)
         await killWorkers()
         return [await told]
       }),
@@ -137,16 +137,15 @@ describe.skipIf(!isLong)('a way in', () => {
     // A logout that had no effect may be sent again; one that had may not.
     const again = (await tell()).status
     expect([200, 400]).toContain(again)
-    expect(await becomesTrue(hasEnded)).toBe(true)
+    await waitUntil(hasEnded)
     expect((await tell()).status).toBe(400)
   })
 
   test.skipIf(!existsSync(libfaketime))('goes by the clock of the database where a process has another', async () => {
     for (const by of ['+40s', '-40s']) {
-      const odd = await place.startService({
+      const { service: odd, client: there } = await place.start({
         env: { ...bed.env, FORECOURT_OIDC_ROLES: 'operator=ops', FORECOURT_PUBLIC_URL: namedUrl, ...fakeClock(by) },
       })
-      const there = new Client(odd)
       const person = await newPerson(client, 'viewer')
       const { secret } = await newGenerator(client, await signIn(client, person))
       expect((await enter(there, person, codeOf(secret), from())).code).toBe(0)
@@ -166,8 +165,7 @@ describe.skipIf(!isLong)('a way in', () => {
 
 longTest('a restored backup lets people in by their second factor', async () => {
   const dataDir = place.newFolder()
-  const first = await place.startService({ dataDir, env: { FORECOURT_PUBLIC_URL: namedUrl } })
-  const there = new Client(first)
+  const { service: first, client: there } = await place.start({ dataDir, env: { FORECOURT_PUBLIC_URL: namedUrl } })
   const person = await newPerson(there, 'admin')
   const authenticator = await newPasskey(person, there)
   const holder = await newPerson(there, 'viewer')

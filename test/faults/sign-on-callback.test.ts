@@ -9,7 +9,7 @@ import { codeOf, newGenerator, newPerson, signIn } from '../kit/people.ts'
 import type { Lies } from '../kit/provider.ts'
 import { longTest } from '../kit/scale.ts'
 import { newSignedIn } from '../kit/sessions.ts'
-import { becomes, becomesTrue } from '../kit/waits.ts'
+import { becomes, waitUntil } from '../kit/waits.ts'
 import { claimsOf, namedUrl, newSubject, SignOnBed } from './sign-on-bed.ts'
 
 // What the browser brings back from the provider: in which browser, with what the provider says then, and what strangers
@@ -176,7 +176,7 @@ describe('a callback', () => {
     const { state } = query
     const denied = await callBack({ error: 'access_denied', error_description: 'Bad <b>words</b>', state }, cookie)
     expect([denied.refusal, denied.location.href.includes('words')]).toEqual([10061, false])
-    expect(await becomesTrue(() => service.stderr().includes('access_denied: Bad <b>words</b>'))).toBe(true)
+    await waitUntil(() => service.stderr().includes('access_denied: Bad <b>words</b>'))
     const flow = await begun()
     const back = await callBack({ ...flow.query, session_state: 'x', iss: provider.issuer }, flow.cookie)
     expect(back.session).toBeDefined()

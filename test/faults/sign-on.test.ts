@@ -7,7 +7,7 @@ import { Client, rememberedMs, target } from '../kit/client.ts'
 import { codeOf, cookieOf, insertPasskey, newGenerator, newPerson, type Person, signIn } from '../kit/people.ts'
 import { type Lies, TestProvider } from '../kit/provider.ts'
 import { newSignedIn } from '../kit/sessions.ts'
-import { becomes, becomesTrue } from '../kit/waits.ts'
+import { becomes, waitUntil } from '../kit/waits.ts'
 import { claimsOf, namedUrl, newSubject, SignOnBed } from './sign-on-bed.ts'
 
 // Who comes in by single sign-on, as whom, and who goes out; what links an account, and what the settings allow.
@@ -511,7 +511,7 @@ describe('the settings', () => {
     // A session ends before the provider is asked where to sign out.
     const headers = await signsOn(claimsOf())
     const left = away.call('deleteSession', {}, { headers })
-    expect(await becomesTrue(() => gone.asked.length > 0)).toBe(true)
+    await waitUntil(() => gone.asked.length > 0)
     expect((await client.call('getSession', {}, { headers })).code).toBe(10002)
     const hanging = await begin({ service: away })
     expect((await left).data).toEqual({ ended: true, signOutUrl: null })

@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { Client } from '../kit/client.ts'
 import { ownWorkplace } from '../kit/own-workplace.ts'
 import { newApplication } from '../kit/records.ts'
 import { newSharedDatabase } from '../kit/shared-server.ts'
@@ -13,8 +12,7 @@ test('connections that fall silent are replaced, and every operation is back wit
   const { host, port, user, password, database } = (await newSharedDatabase()).connection
   const link = new DatabaseLink({ path: join(host, `.s.PGSQL.${port}`) })
   const url = `postgres://${user}:${password}@127.0.0.1:${await link.start()}/${database}`
-  const service = await place.startService({ env: { DATABASE_URL: url } })
-  const client = new Client(service)
+  const { service, client } = await place.start({ env: { DATABASE_URL: url } })
   const operations = await everyOperation(client, service, await newApplication(client))
   const callAll = () => Promise.all(Object.values(operations).map((operation) => operation()))
   // Every pool opens its connections, and some of them become idle.

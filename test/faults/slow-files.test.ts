@@ -8,7 +8,7 @@ import { newPerson, signIn } from '../kit/people.ts'
 import { deviceBody, newApplication, newSerial, type TestApplication } from '../kit/records.ts'
 import { atScale, longTest } from '../kit/scale.ts'
 import { newSharedDatabase } from '../kit/shared-server.ts'
-import { becomesTrue, sleep, staysTrue } from '../kit/waits.ts'
+import { sleep, staysTrue, waitUntil } from '../kit/waits.ts'
 
 // Files that are uploaded slowly, while the service removes old rows; and exports that are read slowly or not at all: their
 // readers keep no connection to the database, and no turn among the readers.
@@ -39,7 +39,7 @@ async function sendSlowly({ appId, token }: TestApplication) {
     id = row?.id ?? 0
     return id > 0
   }
-  expect(await becomesTrue(begins)).toBe(true)
+  await waitUntil(begins)
   return { id, answer, send, pieces, end: () => writer.close() }
 }
 
@@ -77,7 +77,7 @@ test('those who dally with files keep nobody else from theirs', async () => {
   }
   const isTaken = async (appId: string) => (await database.sql`select 1 from import where app_id = ${appId}`).length > 0
   for (const headers of dawdlers) {
-    for (let place = 0; place < 4; place++) expect(await becomesTrue((await begin(headers)).isBegun)).toBe(true)
+    for (let place = 0; place < 4; place++) await waitUntil((await begin(headers)).isBegun)
     // The limit is for the caller, over all applications.
     const { status, code, headers: told } = await (await begin(headers)).answer
     expect([status, code, told.get('retry-after')]).toEqual([429, 10007, '5'])
@@ -94,7 +94,7 @@ test('those who dally with files keep nobody else from theirs', async () => {
 test('a file that upkeep has begun to remove is not taken', async () => {
   const file = await sendSlowly(await newApplication(client))
   await file.send(1_000)
-  expect(await becomesTrue(async () => (await file.pieces()) === 2)).toBe(true)
+  await waitUntil(async () => (await file.pieces()) === 2)
   await database.run((sql) =>
     sql.begin(async (tx) => {
       await tx`update import set lease_until = '-infinity' where id = ${file.id}`
@@ -113,11 +113,11 @@ test('a file that upkeep has begun to remove is not taken', async () => {
 test('an import of which a piece is missing fails', async () => {
   const file = await sendSlowly(await newApplication(client))
   await file.send(1_000)
-  expect(await becomesTrue(async () => (await file.pieces()) === 2)).toBe(true)
+  await waitUntil(async () => (await file.pieces()) === 2)
   await database.sql`delete from import_piece where import_id = ${file.id} and piece = 1`
   await file.end()
   expect((await file.answer).status).toBe(200)
-  expect(await becomesTrue(async () => (await client.operate('getImport', { id: file.id })).data.status > 2)).toBe(true)
+  await waitUntil(async () => (await client.operate('getImport', { id: file.id })).data.status > 2)
   const { status, created, rows, error } = (await client.operate('getImport', { id: file.id })).data
   expect({ status, created, rows }).toEqual({ status: 4, created: 500, rows: 1_001 })
   expect(error).toContain('501 rows')
@@ -136,7 +136,7 @@ test('a file that is refused is told so, also where a piece of it could not be w
         database.sql`
               select pg_terminate_backend(pid) from pg_stat_activity
               where wait_event_type = 'Lock' and query like '%insert into import_piece%'`
-      expect(await becomesTrue(async () => (await cut()).length > 0, 20_000)).toBe(true)
+      await waitUntil(async () => (await cut()).length > 0, 20_000)
       const { status, data, text } = await answer
       expect(status, text).toBe(400)
       expect(data).toMatchObject({ errors: [{ field: 'body' }] })
@@ -153,7 +153,7 @@ longTest(`${readers} readers of exports that stand still hold no connection of t
   const file = Array.from({ length: rows }, () => JSON.stringify(deviceBody(appId))).join('\n')
   const headers = { 'content-type': 'application/x-ndjson' }
   const { id } = (await client.call('createImport', { kind: 'devices', file }, { token, headers })).data
-  expect(await becomesTrue(async () => (await client.operate('getImport', { id })).data.created === rows)).toBe(true)
+  await waitUntil(async () => (await client.operate('getImport', { id })).data.created === rows)
 
   const path = `${createExport.path}?kind=devices&format=ndjson`
   const standing = await Promise.all(Array.from({ length: readers }, () => beginToRead(client.url, path, token)))
@@ -162,7 +162,7 @@ longTest(`${readers} readers of exports that stand still hold no connection of t
           select state, query from pg_stat_activity
           where backend_type = 'client backend' and pid <> pg_backend_pid() and state <> 'idle'
             and now() - state_change > interval '1 second'`
-  expect(await becomesTrue(async () => (await atWork()).length === 0)).toBe(true)
+  await waitUntil(async () => (await atWork()).length === 0)
   expect(await staysTrue(async () => (await atWork()).length === 0, 2_000)).toBe(true)
   // No stalled reader has the whole file, and another reader gets it.
   const whole = await client.call('createExport', { kind: 'devices', format: 'ndjson' }, { token })
@@ -174,10 +174,10 @@ longTest(`${readers} readers of exports that stand still hold no connection of t
   const [goesOn, ...others] = standing
   for (const { socket } of others) socket.destroy()
   goesOn?.socket.resume()
-  expect(await becomesTrue(() => goesOn?.taken().endsWith('\r\n0\r\n\r\n') === true)).toBe(true)
+  await waitUntil(() => goesOn?.taken().endsWith('\r\n0\r\n\r\n') === true)
   const names = goesOn?.taken().match(/"deviceNo":"[^"]+"/g)
   expect(new Set(names).size).toBeGreaterThan(rows - 100)
-  expect(await becomesTrue(async () => (await atWork()).length === 0)).toBe(true)
+  await waitUntil(async () => (await atWork()).length === 0)
   expect((await client.call('createExport', { kind: 'devices' }, { token })).status).toBe(200)
 })
 

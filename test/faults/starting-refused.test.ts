@@ -12,7 +12,7 @@ import { newApplication } from '../kit/records.ts'
 import { longTest } from '../kit/scale.ts'
 import { type Ended, runServiceToItsEnd, type Service, type ServiceOptions } from '../kit/service.ts'
 import { sharedServer } from '../kit/shared-server.ts'
-import { becomesTrue } from '../kit/waits.ts'
+import { waitUntil } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 import { endOfStart } from './part-of-start.ts'
 
@@ -155,7 +155,7 @@ test('a newer database is refused, and a service that runs on it already says th
   expect(readiness.data.checks.filter(({ ok }) => !ok)).toEqual([{ name: 'migrations', ok: false }])
   await inside((sql) => sql`delete from schema_migration where version = 9001`)
   const isReady = async () => (await new Client(service).call('getReadiness', {})).status === 200
-  expect(await becomesTrue(isReady, 2_000)).toBe(true)
+  await waitUntil(isReady, 2_000)
   await newApplication(new Client(service))
   expect(await service.stop()).toBe(0)
 })
@@ -258,7 +258,7 @@ describe('a start waits', () => {
   async function startToWait(env: Record<string, string>): Promise<{ starting: Promise<Service | string> }> {
     let words = ''
     const starting = start(env, { onStderr: (all) => (words = all) })
-    expect(await becomesTrue(() => words.includes(waits))).toBe(true)
+    await waitUntil(() => words.includes(waits))
     return { starting }
   }
 
@@ -307,7 +307,7 @@ describe('a start waits', () => {
     let words = ''
     const env = { DATABASE_URL: url, FORECOURT_DATABASE_WAIT_SECONDS: '600' }
     const starting = start(env, { onStderr: (all) => (words = all) })
-    expect(await becomesTrue(() => isAsked || words.includes(waits))).toBe(true)
+    await waitUntil(() => isAsked || words.includes(waits))
     for (const { pid } of place.services()) if (!others.has(pid)) process.kill(pid, 'SIGTERM')
     // A service that has not ended 9.5 s after the signal exits with 1.
     expect(await starting).toMatch(/^the service ended with 0: /)

@@ -11,7 +11,7 @@ import { RawConnection, rawPost } from '../kit/raw-connection.ts'
 import { deviceBody, newApplication } from '../kit/records.ts'
 import { atScale, randomNumbers, seed } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
-import { anyMoment, becomesTrue, sleep } from '../kit/waits.ts'
+import { anyMoment, becomesTrue, sleep, waitUntil } from '../kit/waits.ts'
 import { beginClients } from './stop-clients.ts'
 
 const place = ownWorkplace()
@@ -112,7 +112,7 @@ describe.concurrent('a stop', () => {
       fetch(service.url)
         .then(() => false)
         .catch(() => true)
-    expect(await becomesTrue(isClosed, 10_000)).toBe(true)
+    await waitUntil(isClosed, 10_000)
     service.process.kill('SIGTERM')
     for (const { connection, text } of begun) connection?.send(text)
     const answers = await Promise.all(begun.map(({ connection }) => connection?.answer()))
@@ -131,8 +131,7 @@ describe.concurrent('a stop', () => {
 describe('requests that cannot end in time', () => {
   test('an upload, and counts that wait, are answered 50003', async () => {
     const dataDir = place.preparedFolder()
-    const service = await place.startService({ dataDir })
-    const client = new Client(service)
+    const { service, client } = await place.start({ dataDir })
     const app = await newApplication(client)
     const upload = await RawConnection.open(service.url)
     const lines = [
@@ -173,8 +172,7 @@ describe('requests that cannot end in time', () => {
   })
 
   test('a file that is being sent is cut off, and does not look whole, by HTTP/1.0 neither', async () => {
-    const service = await place.startService()
-    const client = new Client(service)
+    const { service, client } = await place.start()
     const app = await newApplication(client)
     // More than the buffers of a connection hold.
     const parts = 3

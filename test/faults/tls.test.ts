@@ -4,13 +4,12 @@ import { chownSync, copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openDatabase } from '../../src/database/open.ts'
 import { serverUser } from '../../src/embedded/user.ts'
-import { Client } from '../kit/client.ts'
 import { hasOldestPostgres, withSql } from '../kit/database.ts'
 import { OldestServer } from '../kit/oldest-server.ts'
 import { deviceBody, newApplication } from '../kit/records.ts'
 import { freePort } from '../kit/replicated.ts'
 import { atScale, longTest } from '../kit/scale.ts'
-import { becomesTrue } from '../kit/waits.ts'
+import { waitUntil } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 import { endOfStart, hasProcesses } from './part-of-start.ts'
 
@@ -57,7 +56,7 @@ async function show(name: string): Promise<void> {
     const asked = ['s_client', '-connect', `127.0.0.1:${port}`, '-starttls', 'postgres']
     return execFileSync('openssl', asked, { input: '', stdio: ['pipe', 'pipe', 'ignore'], encoding: 'utf8' })
   }
-  expect(await becomesTrue(() => shown().includes(`CN = ${name}\n`))).toBe(true)
+  await waitUntil(() => shown().includes(`CN = ${name}\n`))
 }
 
 beforeAll(async () => {
@@ -174,8 +173,7 @@ describe.skipIf(!hasOldestPostgres)('TLS to the database', () => {
   longTest('a server whose certificate fits no more is away, and used again once it fits', async () => {
     await show('named')
     const env = { DATABASE_URL: urlTo(`localhost:${port}`, `sslmode=verify-full&${ours()}`) }
-    const service = await place.startService({ env })
-    const client = new Client(service)
+    const { service, client } = await place.start({ env })
     const { appId, token } = await newApplication(client)
     const outcome = async () => {
       const { code } = await client.call('createDevice', deviceBody(appId), { token })
@@ -190,7 +188,7 @@ describe.skipIf(!hasOldestPostgres)('TLS to the database', () => {
     )
     for (let tries = 0; tries < 10; tries++) expect(await outcome()).toBe('50003 503')
     await show('named')
-    expect(await becomesTrue(async () => (await outcome()) === '0 200')).toBe(true)
+    await waitUntil(async () => (await outcome()) === '0 200')
     await service.stop()
   })
 

@@ -4,7 +4,7 @@ import { newPerson, signIn } from '../kit/people.ts'
 import { deviceBody, newApplication, newSerial, newToken, shownSecret, type TestApplication } from '../kit/records.ts'
 import { atScale, randomNumbers, seed } from '../kit/scale.ts'
 import { twoServices } from '../kit/two-services.ts'
-import { anyMoment, becomesTrue, load } from '../kit/waits.ts'
+import { anyMoment, becomesTrue, load, waitUntil } from '../kit/waits.ts'
 import { type AccessChange, accessChanges } from './access-changes.ts'
 
 const random = randomNumbers(seed)
@@ -58,7 +58,7 @@ async function changeUnderUse({ refused, prepare, change }: (typeof changes)[0])
   const changedAt = performance.now()
   expect((await ask(a, app)).code, 'the process that was told').toBe(refused)
   expect((await a.call('createDevice', deviceBody(app.appId), { token: app.token })).code).toBe(refused)
-  expect(await becomesTrue(() => (seen.at(-1)?.sentAt ?? 0) > changedAt + 1200)).toBe(true)
+  await waitUntil(() => (seen.at(-1)?.sentAt ?? 0) > changedAt + 1200)
   await asking.stop()
   expect(seen.filter(({ code }) => code !== 0 && code !== refused)).toEqual([])
   const lastAdmitted = Math.max(...seen.filter(({ code }) => code === 0).map(({ sentAt }) => sentAt))
@@ -153,9 +153,9 @@ test('a region that one process saves or deletes is in the records of the other 
   ] as const) {
     expect((await one.operate('saveRegion', { code, name: '新区' })).code).toBe(0)
     expect(await nameAt(one), 'at once where it was saved').toBe('新区')
-    expect(await becomesTrue(async () => (await nameAt(other)) === '新区', rememberedMs)).toBe(true)
+    await waitUntil(async () => (await nameAt(other)) === '新区', rememberedMs)
     expect((await one.operate('deleteRegion', { code })).code).toBe(0)
     expect(await nameAt(one)).toBeNull()
-    expect(await becomesTrue(async () => (await nameAt(other)) === null, rememberedMs)).toBe(true)
+    await waitUntil(async () => (await nameAt(other)) === null, rememberedMs)
   }
 })

@@ -8,7 +8,7 @@ import type { Answer, Client, Faults } from '../kit/client.ts'
 import { deviceBody, newApplication, newSerial, type TestApplication } from '../kit/records.ts'
 import { newSignedIn } from '../kit/sessions.ts'
 import { twoServices } from '../kit/two-services.ts'
-import { becomesTrue } from '../kit/waits.ts'
+import { becomesTrue, waitUntil } from '../kit/waits.ts'
 
 // What an application or account may leave behind in a day, over all kinds, and what of price changes is kept.
 
@@ -113,7 +113,7 @@ test.concurrent('idempotency keys are counted, and past the limit of all kinds r
   const devices = Array.from({ length: 10 }, () => ({ ...deviceBody(appId), appId: undefined }))
   await beside.call('createDevices', { devices }, { token, headers: { 'idempotency-key': newSerial('key') } })
   // Repetitions keep nothing; a batch keeps a key for each row and one for itself.
-  expect(await becomesTrue(async () => (await usedOf(appId, 'key')).rows === 12, 15_000)).toBe(true)
+  await waitUntil(async () => (await usedOf(appId, 'key')).rows === 12, 15_000)
   const stored = await database.sql`
         select count(*)::int as rows, sum(octet_length(answer))::int as bytes from idempotency_key where app_id = ${appId}`
   expect(stored[0]?.rows).toBe(12)

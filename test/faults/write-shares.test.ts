@@ -6,7 +6,7 @@ import { whileApplicationLocked, whileTableLocked } from '../kit/locks.ts'
 import { ownWorkplace } from '../kit/own-workplace.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
 import type { Service } from '../kit/service.ts'
-import { becomesTrue, sleep } from '../kit/waits.ts'
+import { sleep, waitUntil } from '../kit/waits.ts'
 
 // The places of requests of one application, what becomes of requests that are over, and locks that one application holds.
 
@@ -63,16 +63,16 @@ describe('nothing begins after its request is over, and it holds no place', () =
       }
       // A fifth of the places, and one more request than they are.
       expect(asks.length).toBe(21)
-      expect(await becomesTrue(async () => (await places('one_caller')) === 20, 2_500)).toBe(true)
+      await waitUntil(async () => (await places('one_caller')) === 20, 2_500)
       expect((await client.call('getApplication', { appId }, { token })).code).toBe(10007)
       expect((await client.call('getApplication', { appId: other.appId }, { token: other.token })).code).toBe(0)
       if (hangsUp) ended.abort()
       await Promise.all(asks)
       // A client that has only closed its sending half still waits; one that has gone is known after this time.
-      expect(await becomesTrue(async () => (await places('all')) === 0, limits.halfClosedMs + 1_000)).toBe(true)
+      await waitUntil(async () => (await places('all')) === 0, limits.halfClosedMs + 1_000)
       expect((await client.call('getApplication', { appId }, { token })).code).toBe(0)
     })
-    expect(await becomesTrue(async () => (await client.call('getReadiness', {})).status === 200)).toBe(true)
+    await waitUntil(async () => (await client.call('getReadiness', {})).status === 200)
     await sleep(1_000)
     const { data } = await client.call('pageActs', { appId }, { token })
     expect(data.list.filter(({ set }) => set?.tag === 'late')).toEqual([])
@@ -101,12 +101,12 @@ test('a price change is written on time while the lock of another application wi
   const isWritten = async ({ token }: TestApplication, id: number | undefined) =>
     (await client.call('getPriceChange', { id: String(id) }, { token })).data.appliedTime !== null
   await whileApplicationLocked(database, greedy.appId, async () => {
-    expect(await becomesTrue(() => isWritten(other, ids[1]), moment - Date.now() + 8_000)).toBe(true)
+    await waitUntil(() => isWritten(other, ids[1]), moment - Date.now() + 8_000)
     const lateMs = Date.now() - moment
     expect(lateMs).toBeLessThan(2_000)
     expect(await isWritten(greedy, ids[0])).toBe(false)
   })
-  expect(await becomesTrue(() => isWritten(greedy, ids[0]), 10_000)).toBe(true)
+  await waitUntil(() => isWritten(greedy, ids[0]), 10_000)
 })
 
 test('while the lock of one application is held, writes of others wait for a moment only, and its own until it is free', async () => {
