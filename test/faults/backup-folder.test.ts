@@ -167,18 +167,3 @@ test('a database that takes no writes is backed up, and it is told that nothing 
   expect([ended.code, ended.stdout]).toEqual([0, expect.stringContaining(': verified, ')])
   expect(ended.stderr).toContain('The backup is complete, but couldn’t be recorded in the database')
 })
-
-test('what makes no sense is wrong usage, and makes nothing', async () => {
-  const elsewhere = join(place.home, 'elsewhere')
-  for (const [options, words] of [
-    [[], 'specify a file, or a folder with --to'],
-    [['file', '--to', elsewhere], 'specify a file, or a folder with --to'],
-    [['file', '--keep', '2'], '--keep requires --to FOLDER'],
-    [['--to', elsewhere, '--keep', '0'], '--keep must be a whole number, 1 or more'],
-    [['--to', elsewhere, '--keep', 'all'], '--keep must be a whole number, 1 or more'],
-  ] as const) {
-    const { code, stderr } = await forecourt(['backup', ...options], env)
-    expect([code, stderr]).toEqual([2, expect.stringContaining(words)])
-  }
-  expect(existsSync(elsewhere)).toBe(false)
-})

@@ -188,24 +188,6 @@ describe.concurrent('the service lives, stays small and goes on answering beside
     clearInterval(sending)
   })
 
-  test('connections that read none of their large answers', async () => {
-    const { service, client } = await place.start()
-    const application = await newApplication(client)
-    await honestRequests(client, application)
-    const before = residentMegabytes(service)
-    const { hostname, port } = new URL(service.url)
-    const request = `GET ${contractOf('getOpenApi').path} HTTP/1.1\r\nHost: forecourt\r\nAccept-Encoding: identity\r\n\r\n`
-    const sockets = Array.from({ length: 300 }, () => connect(Number(port), hostname))
-    for (const socket of sockets) socket.on('error', () => {}).write(request)
-    await Promise.all(sockets.map((socket) => once(socket, 'readable')))
-    await honestRequests(client, application)
-    const most = residentMegabytes(service)
-    // A copy of the response for each reader would take four times as much.
-    expect(most - before).toBeLessThan(60)
-    for (const socket of sockets) socket.destroy()
-    expect(await service.stop()).toBe(0)
-  })
-
   test('connections that are reset after any byte of a request', async () => {
     const { service, client } = await place.start({ env: { FORECOURT_MAX_REQUESTS: '50' } })
     const application = await newApplication(client)

@@ -136,38 +136,3 @@ function issuing(appId: string, appSecret: string) {
 
 const answersOf = async (tokens: readonly string[]) =>
   new Set(await Promise.all(tokens.flatMap((token) => clients.map((client) => ask(client, token)))))
-
-test('an end of an overlap beside a rotation ends the one previous secret or the other, and the record tells which', async () => {
-  const kept = { yes: 0, no: 0 }
-  for (let round = 0; round < atScale(4, 40); round++) {
-    const app = await newApplication(each(0))
-    const { appId } = app
-    const rotate = async (by: number) =>
-      shownSecret((await each(by).operate('rotateApplicationSecret', { appId, overlapSeconds: 600 })).data.appSecret)
-    const second = await rotate(0)
-    const bySecond = issuing(appId, second)
-    const byFirst = issuing(appId, app.appSecret)
-    await waitUntil(() => bySecond.tokens.length > 2 && byFirst.tokens.length > 2)
-    const end = () => each(round).operate('endPreviousApplicationSecret', { appId })
-    const [third, ended] = await Promise.all(round % 4 < 2 ? [rotate(1), end()] : [end().then(() => rotate(1)), end()])
-    expect(ended.code).toBe(0)
-    const seen = new Set<number>()
-    for (const lane of [bySecond, byFirst]) await lane.stop()
-    const { overlapUntil } = (await each(1).operate('getApplication', { appId })).data
-    kept[overlapUntil === null ? 'no' : 'yes']++
-    const isSettled = async () => {
-      seen.clear()
-      for (const code of await answersOf([app.token, ...byFirst.tokens])) seen.add(code)
-      return seen.size === 1 && seen.has(10002)
-    }
-    expect(await becomesTrue(isSettled, 2000), 'the first secret has ended in any order').toBe(true)
-    const ofSecond = async () => [...(await answersOf(bySecond.tokens))].join()
-    const wanted = overlapUntil === null ? '10002' : '0'
-    expect(await becomesTrue(async () => (await ofSecond()) === wanted, 2000), 'the second, as the record says').toBe(
-      true,
-    )
-    const credentials = { grant_type: 'client_credentials', client_id: appId, client_secret: second }
-    expect((await each(0).call('issueToken', credentials)).code).toBe(overlapUntil === null ? 10030 : 0)
-    expect(await answersOf([await newToken(each(1), appId, third)])).toEqual(new Set([0]))
-  }
-}, 180_000)

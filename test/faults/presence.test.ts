@@ -1,14 +1,12 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { createHash } from 'node:crypto'
 import type postgres from 'postgres'
 import { lockApplication } from '../../src/database/application-lock.ts'
-import { reportDeviceStates } from '../../src/devices/state/contract.ts'
 import { fill } from '../costs/fill.ts'
 import { statisticsAreIn } from '../kit/database.ts'
 import { deviceBody, newApplication, type TestApplication } from '../kit/records.ts'
 import { atScale, longTest, randomNumbers, seed } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
-import { anyMoment, becomesTrue, sleep, sleepUntil, staysTrue, waitUntil } from '../kit/waits.ts'
+import { anyMoment, becomesTrue, sleep, staysTrue, waitUntil } from '../kit/waits.ts'
 import { byPresence, PresenceBed, type StateEvent, timeoutMs } from './presence-bed.ts'
 import { detail, report } from './state-reports.ts'
 
@@ -207,34 +205,6 @@ test('a first report of a device that leaves meanwhile leaves nothing behind, wh
   })
   await report(each(0), second, deviceNo, { onlineStatus: 1 })
   expect((await transfer(first)).text).toContain('"code":0')
-})
-
-longTest('a batch of reports that broke off is carried on, and what was reported since stays', async () => {
-  const app = await newApplication(each(0))
-  const [taken = '', left = '', before = ''] = await newDevices(app, 3)
-  const rows = [
-    { deviceNo: taken, version: '1' },
-    { deviceNo: left, version: '2' },
-    { deviceNo: before, version: '3' },
-    { deviceNo: before, version: '4' },
-  ]
-  const body = JSON.stringify({ reports: rows })
-  await report(each(0), app, before, { version: '0' })
-  await sleepUntil(Date.now() + 2)
-  // The state that a process leaves when it is killed in the middle of a batch: the key without a response, and the
-  // first rows.
-  const bodyHash = createHash('sha256').update(body).digest('base64')
-  await database.sql`
-      insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)
-      values (${app.appId}, ${reportDeviceStates.id}, 'broken', ${bodyHash}, '', now())`
-  await sleepUntil(Date.now() + 2)
-  await report(each(1), app, taken, { version: '9' })
-  const options = { token: app.token, headers: { 'idempotency-key': 'broken' } }
-  const answer = await each(0).call('reportDeviceStates', body, options)
-  expect(answer.data.results.map(({ data }) => (data as { version: string }).version)).toEqual(['9', '2', '3', '4'])
-  const events = await readStateEvents([taken, left, before])
-  expect(events.map(({ version }) => version).sort()).toEqual(['0', '2', '3', '4', '9'])
-  expect((await each(1).call('reportDeviceStates', body, options)).text).toBe(answer.text)
 })
 
 longTest('a device that silence took offline is forgotten, and back with whatever it says', async () => {
