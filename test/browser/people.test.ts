@@ -32,22 +32,6 @@ async function chooseAct(page: Page, name: string, act: string): Promise<void> {
 }
 
 describe('people', () => {
-  browserTest('get the applications that were chosen, also if Tab leaves their list', async () => {
-    const name = newSerial('Tabbed')
-    const { appId } = await newApplication(client, { appName: name })
-    const { page } = await visit('/console/people', { role: 'admin' })
-    await page.getByRole('button', { name: 'New account' }).click()
-    const form = openForm(page)
-    await form.getByLabel('Name').fill(name)
-    await form.getByRole('radio', { name: /^Developer/ }).check()
-    const applications = form.getByRole('combobox', { name: 'Applications' })
-    await new Hand(page).find(applications, name)
-    await applications.press('Tab')
-    await form.getByRole('button', { name: 'Create' }).click()
-    await page.getByRole('dialog', { name: `Setup link for ${name}` }).waitFor()
-    expect((await client.operate('pageOperators', { name })).data.list).toMatchObject([{ name, appIds: [appId] }])
-  })
-
   browserTest('are edited, reset and deleted, each seen to have happened', async () => {
     const person = await newPerson(client, 'operator')
     const session = await signIn(client, person)
@@ -238,3 +222,19 @@ describe('keys', () => {
 })
 
 describe('the page of people and keys', () => {})
+
+browserTest('a new account gets the applications that were chosen, also if Tab leaves their list', async () => {
+  const name = newSerial('Tabbed')
+  const { appId } = await newApplication(client, { appName: name })
+  const { page } = await visit('/console/people', { role: 'admin' })
+  await page.getByRole('button', { name: 'New account' }).click()
+  const form = openForm(page)
+  await form.getByLabel('Name').fill(name)
+  await form.getByRole('radio', { name: /^Developer/ }).check()
+  const applications = form.getByRole('combobox', { name: 'Applications' })
+  await new Hand(page).find(applications, name)
+  await applications.press('Tab')
+  await form.getByRole('button', { name: 'Create' }).click()
+  await page.getByRole('dialog', { name: `Setup link for ${name}` }).waitFor()
+  expect((await client.operate('pageOperators', { name })).data.list).toMatchObject([{ name, appIds: [appId] }])
+})
