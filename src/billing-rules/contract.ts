@@ -70,6 +70,7 @@ export const saveBillingRule = operation({
   id: 'saveBillingRule',
   group: 'billingRules',
   summary: 'Creates a billing rule. Types 1 and 2 take periods; type 3 takes minutes and prices.',
+  words: { en: 'Create a billing rule', zh: '新建计费规则' },
   method: 'POST',
   path: `${folder}/save`,
   callers: ['application', 'operator'],
@@ -92,6 +93,7 @@ export const updateBillingRule = operation({
   id: 'updateBillingRule',
   group: 'billingRules',
   summary: 'Updates the fields that you send of a billing rule; null clears a field. The type can’t be changed.',
+  words: { en: 'Update a billing rule', zh: '修改计费规则' },
   method: 'POST',
   path: `${folder}/update`,
   ...ofOne,
@@ -107,6 +109,7 @@ export const deleteBillingRule = operation({
   group: 'billingRules',
   summary:
     'Deletes a billing rule and returns its last state. Refused while a site uses it or a scheduled price change assigns it to sites.',
+  words: { en: 'Delete a billing rule', zh: '删除计费规则' },
   method: 'POST',
   path: `${folder}/delete`,
   ...ofOne,
