@@ -1,6 +1,5 @@
-import { keyOwnerOf } from '../../callers/caller.ts'
+import { writeOnce } from '../../callers/write-once.ts'
 import type { Context } from '../../context.ts'
-import { once } from '../../database/idempotency.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { type Handler, handle, read } from '../../http/handler.ts'
 import { yielder } from '../../runtime/event-loop.ts'
@@ -12,32 +11,28 @@ import * as store from './store.ts'
 
 export function deviceInventoryRoutes({ sql }: Context, catalogue: Catalogue): Handler[] {
   return [
-    handle(importDeviceInventory, async ({ caller, body: { entries }, actor, idempotency, pending }) => {
+    handle(importDeviceInventory, async ({ body: { entries }, actor, ...request }) => {
       const faults = await repeatedSerialFaults(entries)
       if (faults.length > 0) throw invalidRequest(faults)
-      const imported = await pending.transaction(sql, (tx) =>
-        once(tx, idempotency, keyOwnerOf(caller), async () => {
-          await holdCatalogue(tx)
-          const unknown = await store.unknownModelNames(tx, [...new Set(entries.map((entry) => entry.modelName))])
-          if (unknown.size > 0) throw invalidRequest(unknownModelFaults(entries, unknown))
-          const counts = await store.upsertInventory(tx, entries)
-          await insertPlatformEvent(tx, { type: 'deviceInventory.imported', actor, subject: null, data: counts })
-          return counts
-        }),
-      )
+      const imported = await writeOnce(sql, request, async (tx) => {
+        await holdCatalogue(tx)
+        const unknown = await store.unknownModelNames(tx, [...new Set(entries.map((entry) => entry.modelName))])
+        if (unknown.size > 0) throw invalidRequest(unknownModelFaults(entries, unknown))
+        const counts = await store.upsertInventory(tx, entries)
+        await insertPlatformEvent(tx, { type: 'deviceInventory.imported', actor, subject: null, data: counts })
+        return counts
+      })
       catalogue.forget()
       return imported
     }),
 
-    handle(deleteDeviceInventory, async ({ caller, body, actor, idempotency, pending }) => {
-      const deleted = await pending.transaction(sql, (tx) =>
-        once(tx, idempotency, keyOwnerOf(caller), async () => {
-          await touchCatalogue(tx)
-          const data = await store.deleteInventoryEntry(tx, body.deviceNo)
-          await insertPlatformEvent(tx, { type: 'deviceInventory.deleted', actor, subject: data.deviceNo, data })
-          return data
-        }),
-      )
+    handle(deleteDeviceInventory, async ({ body, actor, ...request }) => {
+      const deleted = await writeOnce(sql, request, async (tx) => {
+        await touchCatalogue(tx)
+        const data = await store.deleteInventoryEntry(tx, body.deviceNo)
+        await insertPlatformEvent(tx, { type: 'deviceInventory.deleted', actor, subject: data.deviceNo, data })
+        return data
+      })
       catalogue.forget()
       return deleted
     }),
