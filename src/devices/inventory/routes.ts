@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { type Handler, handle, read } from '../../http/handler.ts'
 import { yielder } from '../../runtime/event-loop.ts'
-import { type FieldFault, invalidRequest } from '../../vocabulary/refusals.ts'
+import { type FieldFault, fieldFault, invalidRequest } from '../../vocabulary/refusals.ts'
 import type { Catalogue } from '../models/catalogue.ts'
 import { holdCatalogue, touchCatalogue } from '../models/store.ts'
 import { deleteDeviceInventory, importDeviceInventory, pageDeviceInventory } from './contract.ts'
@@ -46,18 +46,18 @@ async function repeatedSerialFaults(entries: readonly store.NewInventoryEntry[])
   const pause = yielder()
   const seen = new Set<string>()
   const faults: FieldFault[] = []
-  const reason = { en: 'appears twice in the list', zh: '在列表中重复' }
   for (const [index, { deviceNo }] of entries.entries()) {
     if (index % 1000 === 0) await pause()
-    if (seen.has(deviceNo)) faults.push({ field: `entries[${index}].deviceNo`, reason })
+    if (seen.has(deviceNo)) {
+      faults.push(fieldFault(`entries[${index}].deviceNo`, 'appears twice in the list', '在列表中重复'))
+    }
     seen.add(deviceNo)
   }
   return faults
 }
 
 function unknownModelFaults(entries: readonly store.NewInventoryEntry[], unknown: Set<string>): FieldFault[] {
-  const reason = { en: 'is not the name of a device model', zh: '不是已有设备型号的名称' }
   return entries.flatMap(({ modelName }, index) =>
-    unknown.has(modelName) ? [{ field: `entries[${index}].modelName`, reason }] : [],
+    unknown.has(modelName) ? [store.unknownModel(`entries[${index}].modelName`)] : [],
   )
 }

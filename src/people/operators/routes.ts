@@ -10,7 +10,7 @@ import { etagOf, requireMatch, tagged } from '../../http/etag.ts'
 import { type Handler, handle, type OperationRequest, read } from '../../http/handler.ts'
 import type { PlatformEventType } from '../../vocabulary/event-types.ts'
 import { readMoment, showMoment } from '../../vocabulary/moments.ts'
-import { type FieldFault, invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
+import { type FieldFault, invalidField, invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { useCode } from '../second-factor/codes.ts'
 import { hashPassword } from '../sessions/passwords.ts'
@@ -54,11 +54,19 @@ export function operatorRoutes(context: Context): Handler[] {
   /** Reassigns the keys and views of an account that ends, if a new owner is named. Throws 10001. */
   async function handOver(tx: Statements, by: ActorAndAddress, ending: OperatorRecord, to: number | null) {
     if (to === null) return
-    if (ending.status === 1) throw invalidRequest([activeGivesNothing])
+    if (ending.status === 1) {
+      throw invalidField('handOverTo', 'can be given only if the account is disabled', '仅可在停用账号时填写')
+    }
     const { id, name } = ending
     const { name: newOwner, role } = await store.requireHeir(tx, id, to)
     const keys = await store.keysOf(tx, id)
-    if (role === 'developer' && keys.length > 0) throw invalidRequest([developersOwnNone])
+    if (role === 'developer' && keys.length > 0) {
+      throw invalidField(
+        'handOverTo',
+        'is a developer; developers can’t own keys, so choose another account',
+        '是 developer，其密钥无法使用：请选择其他账号',
+      )
+    }
     for (const key of keys) {
       const { after } = await store.replaceKeyOwner(tx, key.id, to)
       await logEvent(tx, 'operatorKey.handedOver', by, after)
@@ -85,8 +93,9 @@ export function operatorRoutes(context: Context): Handler[] {
     const inDays = (days: number) => new Date(Date.now() + days * 86_400_000)
     if (expireTime === null) return inDays(contract.keyDays)
     const end = readMoment(expireTime)
-    if (end <= new Date() || end > inDays(contract.mostKeyDays)) throw invalidRequest([wrongExpiry])
-    return end
+    if (end > new Date() && end <= inDays(contract.mostKeyDays)) return end
+    const en = `must lie in the future, within ${contract.mostKeyDays} days`
+    throw invalidField('expireTime', en, `必须晚于当前时间，且在 ${contract.mostKeyDays} 天之内`)
   }
 
   return [
@@ -281,19 +290,6 @@ function requestedMemberships(
   return after.role === 'developer' ? before.appIds : []
 }
 
-const activeGivesNothing: FieldFault = {
-  field: 'handOverTo',
-  reason: { en: 'can be given only if the account is disabled', zh: '仅可在停用账号时填写' },
-}
-
-const developersOwnNone: FieldFault = {
-  field: 'handOverTo',
-  reason: {
-    en: 'is a developer; developers can’t own keys, so choose another account',
-    zh: '是 developer，其密钥无法使用：请选择其他账号',
-  },
-}
-
 const noSetUp = { setUpPath: null, setUpExpireTime: null }
 
 /** The token follows #, so that neither logs nor referrers contain it. */
@@ -314,18 +310,9 @@ export async function makeFirstSetUp(sql: Sql): Promise<string | undefined> {
 
 function membershipsOf(role: string, appIds: string[] | null): string[] {
   if (role === 'developer' || appIds === null || appIds.length === 0) return appIds ?? []
-  const reason = { en: 'is only for developers', zh: '仅适用于 developer 角色' }
-  throw invalidRequest([{ field: 'appIds', reason }])
+  throw invalidField('appIds', 'is only for developers', '仅适用于 developer 角色')
 }
 
 function requireNone(faults: FieldFault[]): void {
   if (faults.length > 0) throw invalidRequest(faults)
-}
-
-const wrongExpiry: FieldFault = {
-  field: 'expireTime',
-  reason: {
-    en: `must lie in the future, within ${contract.mostKeyDays} days`,
-    zh: `必须晚于当前时间，且在 ${contract.mostKeyDays} 天之内`,
-  },
 }

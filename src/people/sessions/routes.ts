@@ -9,7 +9,7 @@ import type { JsonText } from '../../http/answer.ts'
 import { type Handler, handle, read } from '../../http/handler.ts'
 import type { SecretBox } from '../../secrets/box.ts'
 import { sealedFor } from '../../secrets/store.ts'
-import { type FieldFault, invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
+import { type FieldFault, invalidField, invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { beginPasskeySignIn } from '../second-factor/passkeys.ts'
 import { hasPasskey } from '../second-factor/store.ts'
@@ -116,7 +116,9 @@ export function sessionRoutes(context: Context, provider: SignOutPages | undefin
       const { sessionId, operatorId } = caller
       const isAdmin = seesAll(caller)
       const id = given(body.id) ?? sessionId
-      if (id === null) throw invalidRequest([noSession])
+      if (id === null) {
+        throw invalidField('id', 'is required when the caller has no session', '无会话的调用方必须指定')
+      }
       const isOwn = id === sessionId
       // A key may end only the session in which it is used.
       if (!isOwn && !isAdmin && operatorId === null) throw new Refusal('sessionNotFound')
@@ -168,11 +170,6 @@ function openSealed(secrets: SecretBox, operatorId: number, sealed: string): str
   } catch {
     return null
   }
-}
-
-const noSession: FieldFault = {
-  field: 'id',
-  reason: { en: 'is required when the caller has no session', zh: '无会话的调用方必须指定' },
 }
 
 function missing(members: Record<string, string | null>): FieldFault[] {
