@@ -47,6 +47,14 @@ export const ruleTerms = {
   dailyCap: optional(money),
 }
 
+export const shownTerms = {
+  periods: nullable(Type.Array(Period)),
+  freeMinutes: nullable(Type.Integer()),
+  unitMinutes: nullable(Type.Integer()),
+  unitPrice: nullable(Type.String()),
+  dailyCap: nullable(Type.String()),
+}
+
 const ruleMembers = { ruleName: name, ruleType: RuleType, ...ruleTerms }
 
 export const BillingRuleRecord = named(
@@ -56,11 +64,7 @@ export const BillingRuleRecord = named(
     appId: Type.String(),
     ruleName: Type.String(),
     ruleType: Type.Integer({ [shownKey]: RuleType }),
-    periods: nullable(Type.Array(Period)),
-    freeMinutes: nullable(Type.Integer()),
-    unitMinutes: nullable(Type.Integer()),
-    unitPrice: nullable(Type.String()),
-    dailyCap: nullable(Type.String()),
+    ...shownTerms,
     createTime: moment,
   }),
 )

@@ -2,7 +2,7 @@ import { limits } from '../vocabulary/limits.ts'
 import type { TimeRange } from '../vocabulary/moments.ts'
 import { type FieldFault, fieldFault } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
-import { testType } from './contract.ts'
+import { type DeliveryRecord, testType } from './contract.ts'
 
 /** Standard Webhooks' schedule: the waits after each failure, in seconds. About 3 days. */
 const retrySeconds = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400] as const
@@ -44,12 +44,7 @@ export interface AttemptResult {
   durationMs: number
 }
 
-export interface LoggedAttempt {
-  time: string
-  responseStatus: number | null
-  error: string | null
-  durationMs: number
-}
+type LoggedAttempt = DeliveryRecord['attemptLog'][number]
 
 export interface Verdict {
   status: number

@@ -1,5 +1,5 @@
 import Type, { type Static, type TUnknown } from 'typebox'
-import { Period, ruleTerms } from '../../billing-rules/contract.ts'
+import { ruleTerms, shownTerms } from '../../billing-rules/contract.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { operation } from '../../vocabulary/operation.ts'
 import { pageOf, pageQuery, timeRange } from '../../vocabulary/pages.ts'
@@ -83,11 +83,7 @@ const members = {
   billingRuleId: nullable(
     Type.Integer({ description: 'the rule that gets new pricing; null for a change of rules at sites' }),
   ),
-  periods: nullable(Type.Array(Period)),
-  freeMinutes: nullable(Type.Integer()),
-  unitMinutes: nullable(Type.Integer()),
-  unitPrice: nullable(Type.String()),
-  dailyCap: nullable(Type.String()),
+  ...shownTerms,
   rules: nullable(GivenRules),
   siteCount: nullable(
     Type.Integer({
