@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,10 +7,9 @@ import { explained, PartialFile } from '../../src/backup/file.ts'
 import { requireRestorable, restoreBackup } from '../../src/backup/restore.ts'
 import type { Place } from '../../src/backup/session.ts'
 import { databaseRefusal, failureClass, mayPass } from '../../src/database/failures.ts'
-import { openDatabase, type Sql } from '../../src/database/open.ts'
+import { openDatabase } from '../../src/database/open.ts'
 import { transaction } from '../../src/database/transaction.ts'
 import { openLog } from '../../src/runtime/log.ts'
-import type { OwnDatabase } from '../kit/database.ts'
 import { projectFolder } from '../kit/folders.ts'
 import { freePort } from '../kit/replicated.ts'
 import { Workplace } from '../kit/workplace.ts'
@@ -18,18 +17,14 @@ import { Workplace } from '../kit/workplace.ts'
 // Errors keep their cause: a disk error within a transaction is reported neither as a lost connection nor as an outage.
 
 const place = new Workplace()
-let database: OwnDatabase
-let sql: Sql
-beforeAll(async () => {
-  database = await place.findDatabase()
-  sql = openTo(database.url())
-}, 120_000)
+const openTo = (target: string) => openDatabase({ target, connections: 1, statementTimeoutMs: 5_000 })
+
+const database = await place.findDatabase()
+const sql = openTo(database.url())
 afterAll(async () => {
   await sql.end()
   await place.clear()
 }, 60_000)
-
-const openTo = (target: string) => openDatabase({ target, connections: 1, statementTimeoutMs: 5_000 })
 
 // Each test ends at once: far sooner than after the minute after which PostgreSQL ends an idle transaction.
 setDefaultTimeout(30_000)
@@ -52,7 +47,7 @@ describe('in a transaction', () => {
   test('a lost connection is told as one', async () => {
     const losing = transaction(sql, async (tx) => {
       const [{ pid } = {}] = await tx`select pg_backend_pid() as pid`
-      await database.run((other) => other`select pg_terminate_backend(${pid})`)
+      await database.sql`select pg_terminate_backend(${pid})`
       await tx`select 1`
     })
     const error = await losing.catch((fault) => fault)
@@ -113,6 +108,6 @@ describe('a disk that fails', () => {
     await handle.close()
     const failing = restoreBackup({ ...into, file: handle, verified, onProgress: () => {} })
     expect(await failing.catch(({ code }) => code)).toBe('EBADF')
-    expect(await empty.run((found) => found`select count(*)::int as count from device`)).toMatchObject([{ count: 0 }])
+    expect(await empty.sql`select count(*)::int as count from device`).toMatchObject([{ count: 0 }])
   })
 })

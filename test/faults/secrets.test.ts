@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,23 +13,14 @@ import { deviceBody, newApplication, type TestApplication } from '../kit/records
 import { atScale, longTest } from '../kit/scale.ts'
 import { runServiceToItsEnd, type Service } from '../kit/service.ts'
 import { newSharedDatabase } from '../kit/shared-server.ts'
-import { becomesTrue } from '../kit/waits.ts'
+import { waitUntil } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 
 // Stored callback secrets are encrypted with a key that is not in the database, and decrypted whenever a callback is
 // signed.
 
 const place = new Workplace()
-let receiver: Receiver
-/** A service with a named key file, for several tests. */
-let named: { service: Service; client: Client; database: OwnDatabase; file: string }
 
-beforeAll(async () => {
-  receiver = await Receiver.start()
-  const [database, file] = [await newSharedDatabase(), keyFile(key())]
-  const service = await place.startService({ env: settings(database, file) })
-  named = { service, client: new Client(service), database, file }
-}, 120_000)
 afterAll(async () => {
   receiver.stop()
   await place.clear()
@@ -49,6 +40,12 @@ const settings = (database: OwnDatabase, file = '') => ({
   FORECOURT_PRIVATE_CALLBACKS: 'allow',
   FORECOURT_SECRETS_KEY_FILE: file,
 })
+
+const receiver = await Receiver.start()
+/** A service with a named key file, for several tests. */
+const [database, file] = [await newSharedDatabase(), keyFile(key())]
+const service = await place.startService({ env: settings(database, file) })
+const named = { service, client: new Client(service), database, file }
 
 interface Endpoint extends TestApplication {
   path: string
@@ -77,13 +74,12 @@ async function expectSigned(service: Service, { appId, path, secrets }: Endpoint
   expect(received.headers['webhook-signature']?.split(' ')).toHaveLength(secrets.length)
 }
 
-const keysInUse = (database: OwnDatabase) =>
-  database.run(async (sql) => {
-    const rows = await sql`
+const keysInUse = async (database: OwnDatabase) => {
+  const rows = await database.sql`
       select distinct split_part(s, ':', 1) as key_id from third_party_config,
         unnest(array[callback_secret, previous_callback_secret, callback_query]) as s where s is not null`
-    return rows.map((row) => row.key_id as string)
-  })
+  return rows.map((row) => row.key_id as string)
+}
 
 /** Every row of every table, as text. */
 async function allTexts(sql: Sql): Promise<string[]> {
@@ -232,10 +228,10 @@ test.concurrent('a start that has lost its folder finds the key by the password 
   const again = await place.startService({ env: settings(database) })
   await expectSigned(again, endpoint)
   await again.stop()
-  const [kept] = await database.run((sql) => sql`select locked_key from secrets_key`)
+  const [kept] = await database.sql`select locked_key from secrets_key`
   expect(kept?.locked_key).not.toContain(readFileSync(join(again.dataDir, 'secrets.key'), 'utf8').trim())
 
-  await database.run((sql) => sql`create role other login superuser password 'another'`)
+  await database.sql`create role other login superuser password 'another'`
   const dataDir = place.newFolder()
   const otherUrl = database.url().replace(/\/\/[^@]*@/, '//other:another@')
   const refused = await runServiceToItsEnd({ dataDir, env: { ...settings(database), DATABASE_URL: otherUrl } })
@@ -252,16 +248,14 @@ longTest('a new first line seals everything anew, and the old line can go', asyn
   const answer = await new Client(first).operate('rotateCallbackSecret', { appId: rotated.appId })
   rotated.secrets.unshift(String(answer.data.callbackSecret))
   // More applications than one step of the re-encryption handles.
-  await database.run(
-    (sql) => sql`
+  await database.sql`
     with many as (
       insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, created_at)
       select 'many-' || n, 'many', '', 7200, now() from generate_series(1, 450) as n returning app_id
     ), heads as (
       insert into event_head (app_id) select app_id from many
     )
-    insert into application_lock (app_id) select app_id from many`,
-  )
+    insert into application_lock (app_id) select app_id from many`
   await Promise.all(
     Array.from({ length: 450 }, (_, n) =>
       new Client(first).operate('saveThirdPartyConfig', { appId: `many-${n + 1}`, operatorName: 'Many' }),
@@ -314,18 +308,16 @@ test('a named key file that is missing or holds no keys is refused with one sent
 test("a secret that was put into another application's row signs nothing, and the delivery says so", async () => {
   const { service, client, database } = named
   const [victim, thief] = [await newEndpoint(service), await newEndpoint(service)]
-  await database.run(
-    (sql) => sql`
+  await database.sql`
     update third_party_config t set callback_secret = v.callback_secret
-    from third_party_config v where t.app_id = ${thief.appId} and v.app_id = ${victim.appId}`,
-  )
+    from third_party_config v where t.app_id = ${thief.appId} and v.app_id = ${victim.appId}`
   const sent = await client.operate('testDelivery', { appId: thief.appId })
   expect([sent.status, sent.code]).toEqual([500, 49999])
   expect(sent.text).not.toContain('whsec_')
   await client.call('createDevice', deviceBody(thief.appId), { token: thief.token })
   const errors = async () =>
     (await client.operate('pageDeliveries', { appId: thief.appId })).data.list.map((row) => row.error)
-  expect(await becomesTrue(async () => (await errors()).includes('the callback secret can’t be decrypted'))).toBe(true)
+  await waitUntil(async () => (await errors()).includes('the callback secret can’t be decrypted'))
   expect(receiver.at(thief.path).map(({ body }) => body.type)).not.toContain('device.bound')
   await expectSigned(service, victim)
 })
