@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { getBillingRule as getRule } from '../../src/billing-rules/contract.ts'
 import type { PriceChangeRecord } from '../../src/sites/price-changes/contract.ts'
+import { limits } from '../../src/vocabulary/limits.ts'
 import { newApplication, type TestApplication, takeOffline } from '../kit/records.ts'
 import {
   ahead,
@@ -16,7 +17,17 @@ import {
   untilAfter,
   untilApplied,
 } from './price-support.ts'
-import { client, expectNow, expectRefusal, expectSuccess, newRule, onePeriod, saveSiteOf, succeed } from './support.ts'
+import {
+  client,
+  expectNow,
+  expectRefusal,
+  expectSuccess,
+  newRule,
+  onePeriod,
+  saveSiteOf,
+  siteRow,
+  succeed,
+} from './support.ts'
 
 // Changes take effect at whole seconds, so the tests wait side by side.
 
@@ -286,4 +297,15 @@ test.concurrent('page answers the latest moment first, by status, rule, site and
   const first = await page(application, { pageSize: 2 })
   expect(first).toMatchObject({ total: 3, pages: 2 })
   expect(await idsOf({ pageSize: 2, cursor: first.nextCursor as string })).toEqual([early.id])
+})
+
+test.concurrent('a change of more sites than one transaction writes gives its rules to all of them', async () => {
+  const application = await newApplication(client)
+  const rule = await newRule(application, 1)
+  const sites = Array.from({ length: limits.pricePortionSites + 1 }, () => siteRow())
+  await succeed('saveSites', { sites }, application)
+  const change = await scheduledSoon(application, { sites: { all: true }, rules: { fastChargeBillRuleId: rule } })
+  await untilApplied(application, change.id)
+  const { total } = await succeed('pageSites', { billingRuleId: rule }, application)
+  expect(total).toBe(sites.length)
 })
