@@ -199,3 +199,14 @@ test('a serial that one process puts into the inventory has its model on the oth
     expect(answer.data.modelName, `${said}: ${answer.text}`).toBe(modelName)
   }
 })
+
+test('creates of one application under one key, on both processes side by side, make one', async () => {
+  const body = { appName: newSerial('once'), rateLimitPerSecond: null }
+  const as = { token: a.operatorKey, headers: { 'idempotency-key': newSerial('key') } }
+  const creates = Array.from({ length: 16 }, (_, index) =>
+    (index % 2 === 0 ? a : b).call('createApplication', body, as),
+  )
+  const answers = await Promise.all(creates)
+  expect(new Set(answers.map(({ code, data }) => (code === 0 ? data.appId : code))).size).toBe(1)
+  expect((await a.operate('pageApplications', { appName: body.appName })).data.total).toBe(1)
+})
