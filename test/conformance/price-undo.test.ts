@@ -22,6 +22,7 @@ import {
   newRule,
   newSite,
   onePeriod,
+  saveSiteOf,
   succeed,
   typesOf,
 } from './support.ts'
