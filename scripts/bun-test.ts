@@ -70,7 +70,12 @@ async function runReported(options: string[], env: Record<string, string>): Prom
 }
 
 async function run(options: string[], env: Record<string, string>): Promise<Ran> {
-  const ours = ['--timeout', isLong ? '600000' : '120000', '--no-isolate', '--timings=test/timings.json']
+  const ours = [
+    '--timeout',
+    isLong ? '600000' : '120000',
+    '--no-isolate',
+    `--timings=test/timings${isLong ? '-long' : ''}.json`,
+  ]
   const child = spawn('bun', ['test', ...ours, ...options], {
     cwd: join(import.meta.dirname, '..'),
     stdio: ['inherit', 'pipe', 'pipe'],

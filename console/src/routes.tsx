@@ -94,7 +94,7 @@ export const pages: PageRoute[] = [
   page('billing-rules/:appId/:id/edit', () => import('./billing-rules/edit.tsx')),
   page('billing-rules/:appId/:id/prices', () => import('./prices/new-terms.tsx')),
   page('price-changes', () => import('./prices/list.tsx'), {
-    title: { en: 'Price changes', zh: '调价' },
+    title: { en: 'Scheduled price changes', zh: '调价' },
     otherWords: 'prices tariffs schedule 价格变更 费率',
   }),
   page('models', () => import('./models/models.tsx'), {

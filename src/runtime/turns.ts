@@ -49,8 +49,11 @@ export class Turns {
   async run<Answer>(name: string, waiter: Waiter | undefined, work: () => Promise<Answer>): Promise<Answer> {
     if (waiter?.isAborted) throw unavailable()
     if (this.notesCompany) this.company.note(name)
-    const key = this.keys.get(name) ?? { running: 0, waiting: new Set() }
-    this.keys.set(name, key)
+    let key = this.keys.get(name)
+    if (key === undefined) {
+      key = { running: 0, waiting: new Set() }
+      this.keys.set(name, key)
+    }
     if (key.waiting.size === 0 && this.mayRun(key)) this.begin(key)
     else await this.wait(name, key, waiter?.signal)
     try {
@@ -59,7 +62,7 @@ export class Turns {
       key.running--
       this.running--
       this.forgetIdle(name, key)
-      this.letNextIn()
+      if (this.queue.size > 0) this.letNextIn()
     }
   }
 

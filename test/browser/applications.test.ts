@@ -69,7 +69,7 @@ describe('applications', () => {
     const main = page.getByRole('main')
     await main.getByRole('button', { name: 'Take offline' }).click()
     const dialog = page.getByRole('dialog')
-    await dialog.getByText('No new devices can be created.').waitFor()
+    await dialog.getByText('The application can’t create new devices.').waitFor()
     // Nothing changes before the dialog is confirmed.
     await dialog.getByRole('button', { name: 'Cancel' }).click()
     expect((await detail(appId)).onlineStatus).toBe(1)

@@ -66,7 +66,7 @@ describe('deliveries', () => {
     await page.getByText('before the receiver has the secret to verify it').waitFor()
     await expectSoundInBothShades(visited, 'test', 'callback-unanswered')
     // Those of all applications are not the newest first, and the list says so.
-    const order = page.getByText('Grouped by application')
+    const order = page.getByText('Sorted by application')
     expect(await order.count()).toBe(0)
     await page.goto(`${client.url}/console/deliveries`)
     await order.waitFor()
@@ -102,7 +102,7 @@ describe('deliveries', () => {
     const { appId } = await withDeliveries()
     const visited = await visit(address(appId, '&status=undelivered'), { role: 'operator' })
     const { page } = visited
-    await page.getByRole('button', { name: 'All 4 matching…' }).click()
+    await page.getByRole('button', { name: 'Act on all 4 matching…' }).click()
     const range = page.getByRole('dialog', { name: 'Replay a time range' })
     // Without the test, which has no event.
     await range.getByText('Deliveries in this range now: 3.').waitFor()
@@ -113,7 +113,7 @@ describe('deliveries', () => {
     await range.getByRole('button', { name: 'Close' }).last().click()
     // All deliveries of one type cannot be sent again as a whole, and the button says so.
     await page.goto(client.url + address(appId, '&type=site.created'))
-    const all = page.getByRole('button', { name: 'All 2 matching…' })
+    const all = page.getByRole('button', { name: 'Act on all 2 matching…' })
     await all.waitFor()
     expect(await all.isDisabled()).toBe(true)
     await all.focus()

@@ -40,6 +40,8 @@ describe('list of devices', () => {
     await page.getByRole('button', { name: 'Clear filters' }).click()
     await page.getByRole('link', { name: 'East gate' }).click()
     await page.getByRole('heading', { level: 1, name: 'East gate' }).waitFor()
+    await page.getByRole('heading', { name: 'Ownership history', exact: true }).waitFor()
+    expect(await page.getByRole('button', { name: /^(Transfer|Unbind|Force-unbind)$/ }).count()).toBe(0)
     expect(visited.faults).toEqual([])
   })
 
@@ -55,10 +57,10 @@ describe('list of devices', () => {
       await page.getByRole('dialog').getByLabel('Serial number').fill(deviceNo)
       await page.keyboard.press('Enter')
     }
-    await page.getByRole('button', { name: 'Find a serial number in all applications' }).click()
+    await page.getByRole('button', { name: 'Look up a complete serial number' }).click()
     const unknown = newSerial()
     await find(unknown)
-    await page.getByText(`No application has or ever had the serial number ${unknown}.`).waitFor()
+    await page.getByText(`No application has or ever had exactly the serial number ${unknown}.`).waitFor()
     expect(await page.getByText('Devices with this in their serial number').count()).toBe(0)
     // A part of a serial number is none, and leads to those that have it.
     await find(held.deviceNo.slice(0, -1))

@@ -1,7 +1,9 @@
 import { describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { newPerson, signIn } from '../kit/people.ts'
+import { newApplication } from '../kit/records.ts'
 import { becomesTrue } from '../kit/waits.ts'
+import { Hand } from './hand.ts'
 import {
   browserTest,
   client,
@@ -220,3 +222,19 @@ describe('keys', () => {
 })
 
 describe('the page of people and keys', () => {})
+
+browserTest('a new account gets the applications that were chosen, also if Tab leaves their list', async () => {
+  const name = newSerial('Tabbed')
+  const { appId } = await newApplication(client, { appName: name })
+  const { page } = await visit('/console/people', { role: 'admin' })
+  await page.getByRole('button', { name: 'New account' }).click()
+  const form = openForm(page)
+  await form.getByLabel('Name').fill(name)
+  await form.getByRole('radio', { name: /^Developer/ }).check()
+  const applications = form.getByRole('combobox', { name: 'Applications' })
+  await new Hand(page).find(applications, name)
+  await applications.press('Tab')
+  await form.getByRole('button', { name: 'Create' }).click()
+  await page.getByRole('dialog', { name: `Setup link for ${name}` }).waitFor()
+  expect((await client.operate('pageOperators', { name })).data.list).toMatchObject([{ name, appIds: [appId] }])
+})

@@ -40,13 +40,13 @@ describe('prices from a date on', () => {
       await hand.type(page.getByLabel('Name', { exact: true }), name)
       await page.getByText('1 total').waitFor()
       await hand.click(page.getByRole('link', { name, exact: true }))
-      await page.getByText('Sites affected: 1.').waitFor()
+      await page.getByText('Used by 1 site.').waitFor()
       await hand.click(page.getByRole('link', { name: 'Schedule price change…' }))
       await page.getByRole('heading', { level: 1, name: `Schedule a price change: ${name}` }).waitFor()
       await page.getByRole('button', { name: 'Tomorrow', pressed: true }).waitFor()
       await hand.type(page.getByRole('textbox', { name: 'Electricity, period 1' }), '0.85')
       await page.getByRole('region', { name: 'Old and new prices' }).getByText('1.25 yuan/kWh').waitFor()
-      await page.getByText('Sites affected: 1.').waitFor()
+      await page.getByText('Used by 1 site.').waitFor()
       await expectSound(visited, `Schedule a price change: ${name}`)
       await hand.press('Schedule')
       await page.getByText(/^in \d+ (h|min) \d+ (min|s)$/).waitFor()
@@ -123,7 +123,7 @@ describe('prices from a date on', () => {
     expect(await page.getByRole('link', { name: 'Rules at 2 sites' }).getAttribute('href')).toBe(
       `/console/sites?appId=${app.appId}&billingRuleId=${rule}`,
     )
-    await expectSound(visited, 'Price changes')
+    await expectSound(visited, 'Scheduled price changes')
     expect(visited.faults).toEqual([])
   })
 

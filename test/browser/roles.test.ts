@@ -52,7 +52,9 @@ const pages = [
     empty: 'No imports in the last 7 days.',
     ...offering('New import', createImport),
   }),
-  entry('Bulk actions', 'acts', pageActs, { empty: 'No bulk actions in the last 7 days.' }),
+  entry('Bulk actions', 'acts', pageActs, {
+    empty: 'No bulk actions in the last 7 days. What is done to selected rows is in Events.',
+  }),
   entry('Events', 'events', pageEvents),
   entry('Deliveries', 'deliveries', pageDeliveries, { empty: 'No deliveries yet.' }),
   entry('Refused requests', 'refusals', pageRefusals, { empty: 'No refused requests.' }),

@@ -59,7 +59,7 @@ describe('by the keyboard alone', () => {
       await dialog.getByRole('group', { name: 'Pages' }).getByRole('option', { name: found, exact: true }).waitFor()
     }
     // A serial number holds no space, so that only names are looked through by it.
-    const through = dialog.getByRole('group', { name: 'Search everywhere' }).getByRole('option')
+    const through = dialog.getByRole('group', { name: 'See all results' }).getByRole('option')
     await field.fill('south')
     await through.nth(2).waitFor()
     await field.fill('South gate')

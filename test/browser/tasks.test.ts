@@ -190,7 +190,7 @@ describe('the day’s tasks', () => {
     await hand.go('Accounts and keys')
     await hand.press('New account')
     const form = page.getByRole('dialog')
-    await form.getByText('Read-only access to the platform and all applications.').waitFor()
+    await form.getByText('Sees everything on the platform and in all applications, and changes nothing.').waitFor()
     await form.getByRole('button', { name: 'Create' }).click()
     await form.getByText('Required.').waitFor()
     await hand.type(form.getByLabel('Name'), name)

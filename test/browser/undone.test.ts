@@ -40,7 +40,7 @@ describe('the list of price changes', () => {
     // An undo can be undone like any other change.
     await offers.nth(1).waitFor()
     expect(await offers.count()).toBe(2)
-    await expectSound(visited, 'Price changes')
+    await expectSound(visited, 'Scheduled price changes')
     for (const id of undos) expect((await undo(id)).code).toBe(0)
     await page.reload()
     await undone.nth(1).waitFor()

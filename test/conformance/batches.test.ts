@@ -150,8 +150,7 @@ const cases: Case[] = [
     async rows(application) {
       const [one, two, three] = [await named(application), await named(application), await named(application)]
       const theirs = await named(await newApplication(client))
-      const report = { deviceNo: two.deviceNo, version: '2', statusRemark: 'E17' }
-      await succeed('reportDeviceState', report, application)
+      await succeed('reportDeviceState', { ...two, version: '2', statusRemark: 'E17' }, application)
       return [one, theirs, two, one, { deviceNo: 'two words' }, { deviceNo: 'SN-unknown' }, three]
     },
     faulty: { row: null, field: 'deviceNo' },
@@ -226,11 +225,8 @@ const cases: Case[] = [
     name: 'deviceNo',
     async rows(application) {
       const other = await newApplication(client)
-      const [one, two, nowhere] = [
-        await namedPlaced(application),
-        await namedPlaced(application),
-        await named(application),
-      ]
+      const [one, two] = [await namedPlaced(application), await namedPlaced(application)]
+      const nowhere = await named(application)
       return [one, nowhere, { deviceNo: 'SN-unknown' }, await namedPlaced(other), two, one, { deviceNo: '' }]
     },
     faulty: { row: 7, field: 'deviceNo' },
@@ -321,7 +317,9 @@ for (const { single, batch, list, name, by, rows, faulty, isBare, beside = async
   })
 }
 
-test('every row of an offline application is refused with 10006, in the language that is preferred, and none is created', async () => {
+test('every row is refused that the application as a whole may not write, in the language that is preferred', async () => {
+  const sites = await succeed('saveSites', { sites: [siteRow(), siteRow()] }, await newBareApplication())
+  expect(sites.results.map(({ code }) => code)).toEqual([30003, 30003])
   const application = await newApplication(client)
   await takeOffline(client, application.appId)
   const device = deviceRow()
@@ -349,11 +347,6 @@ test('of two batches with one key and different bodies at once, one has no effec
   for (const { deviceNo } of batches[answers.findIndex(({ code }) => code === 10008)] ?? []) {
     expectRefusal(await client.call('getDevice', { deviceNo }, application), 'deviceNotFound')
   }
-})
-
-test('a batch of sites is refused row by row without the configuration', async () => {
-  const { results } = await succeed('saveSites', { sites: [siteRow(), siteRow()] }, await newBareApplication())
-  expect(results.map(({ code }) => code)).toEqual([30003, 30003])
 })
 
 test('a thousand changes of one device are made one after the other, and its last is what stays', async () => {
@@ -384,12 +377,10 @@ test('updates that arrive at once, of several applications and devices, each get
   await Promise.all(rounds.flat())
 })
 
-test.each([
-  ['ends with a change', false],
-  ['ends with what was stored before it', true],
-])(
-  'reports of one device keep their order beside what repeats the state of another, in a batch that %s',
-  async (_, isBack) => {
+test.each(['a change', 'what was stored before it'])(
+  'reports of one device keep their order beside what repeats the state of another, in a batch that ends with %s',
+  async (end) => {
+    const isBack = end !== 'a change'
     const application = await newApplication(client)
     const [many, once] = [await named(application), await named(application)]
     // The service notes what repeats the state before it applies the rest, as long as little changes.

@@ -1,10 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import { pageApplications } from '../../src/applications/contract.ts'
-import { pageBillingRules } from '../../src/billing-rules/contract.ts'
-import { pageDeliveries } from '../../src/deliveries/contract.ts'
-import { pageEvents } from '../../src/events/contract.ts'
-import { pageSites } from '../../src/sites/contract.ts'
-import type { Operation } from '../../src/vocabulary/operation.ts'
 import type { Answer } from '../kit/client.ts'
 import type { OperationId } from '../kit/contracts.ts'
 import { deviceBody, newApplication, newSerial, siteBody } from '../kit/records.ts'
@@ -173,15 +167,8 @@ describe.each(paged)('$id', ({ id, name, newestFirst = false, other, begin }) =>
   test('answers ten rows by default, with the total, the pages and a cursor for the next', () =>
     withRows(23, async ({ filter, names }) => {
       const first = await page(filter)
-      expect({ ...first, list: first.list.length, nextCursor: typeof first.nextCursor }).toEqual({
-        list: 10,
-        total: 23,
-        totalIsExact: true,
-        pageNo: 1,
-        pageSize: 10,
-        pages: 3,
-        nextCursor: 'string',
-      })
+      const usual = { total: 23, totalIsExact: true, pageNo: 1, pageSize: 10, pages: 3 }
+      expect(first).toEqual({ ...usual, list: first.list, nextCursor: expect.any(String) })
       expect(namesOf(first)).toEqual(names.slice(0, 10))
       expect(namesOf(await page({ ...filter, pageNo: 2 }))).toEqual(names.slice(10, 20))
       const last = await page({ ...filter, pageNo: 3 })
@@ -232,17 +219,8 @@ describe.each(paged)('$id', ({ id, name, newestFirst = false, other, begin }) =>
         expectFaults(await ask({ ...filter, pageNo: value, pageSize: value }), ['pageNo', 'pageSize'])
       }
       expectFaults(await ask({ ...filter, pageSize: 101 }), ['pageSize'])
-      const keys = [
-        [],
-        {},
-        'x',
-        ['a', 'b', 'c'],
-        [1],
-        [null],
-        ['\0'],
-        ['\0', '\0'],
-        ["'; drop table device; --", '1', '2'],
-      ]
+      const injected = ["'; drop table device; --", '1', '2']
+      const keys = [[], {}, 'x', ['a', 'b', 'c'], [1], [null], ['\0'], ['\0', '\0'], injected]
       const foreign = ['x', 'null', 'e30', ...keys.map(sealed), `${sealed(['a'])}!`.repeat(100), 'x'.repeat(3000)]
       for (const cursor of foreign) expectFaults(await ask({ ...filter, cursor }), ['cursor'])
     }))
@@ -255,15 +233,10 @@ const sealed = (values: unknown) => Buffer.from(JSON.stringify(values)).toString
 test('a cursor of the right shape that holds impossible values is refused', async () => {
   for (let index = 0; index < 2; index++) await newIdleApplication({ appName: 'for a cursor' })
   const [ofApplications] = opened((await succeed('pageApplications', { pageSize: 1 })).nextCursor)
-  for (const moment of [
-    '2026-13-45 25:61:61+00',
-    '2026-02-30 00:00:00+00',
-    '999999-01-01 00:00:00+00',
-    '0000-00-00 00:00:00+00',
-  ]) {
-    expectFaults(await client.operate('pageApplications', { cursor: sealed([ofApplications, moment, 'x']) }), [
-      'cursor',
-    ])
+  const moments = ['2026-13-45 25:61:61', '2026-02-30 00:00:00', '999999-01-01 00:00:00', '0000-00-00 00:00:00']
+  for (const moment of moments) {
+    const cursor = sealed([ofApplications, `${moment}+00`, 'x'])
+    expectFaults(await client.operate('pageApplications', { cursor }), ['cursor'])
   }
   const { appId } = await newIdleApplication()
   const twoRules = { appId, ruleName: 'rule', ruleType: 1, periods: onePeriod }
@@ -275,20 +248,13 @@ test('a cursor of the right shape that holds impossible values is refused', asyn
   expect((await succeed('pageBillingRules', { appId, cursor: sealed([ofRules, '1']) })).list).toEqual([])
 })
 
-test('a query member that is given twice is refused', async () => {
-  const headers = { authorization: `Bearer ${client.operatorKey}` }
-  const answer = await client.send<unknown>(`${pageApplications.path}?pageNo=1&pageNo=2&pageSize=5`, { headers })
-  expectFaults(answer, ['pageNo'])
-})
-
 test('another operation’s cursor is refused, also where both have nothing but ids', async () => {
   const application = await newApplication(client)
   for (let index = 0; index < 2; index++) await newRule(application, 3)
   for (let index = 0; index < 2; index++) expectSuccess(await saveSiteOf(application))
-  const { token } = application
-  const pages = [pageBillingRules, pageSites, pageEvents, pageDeliveries] as const
-  const { nextCursor } = await succeed('pageBillingRules', { pageSize: 1 }, { token })
-  for (const page of pages.slice(1))
-    expectFaults(await client.call(page as Operation, { cursor: nextCursor }, { token }), ['cursor'])
-  expectFaults(await client.operate('pageDeviceModels', { cursor: nextCursor }), ['cursor'])
+  const { nextCursor: cursor } = await succeed('pageBillingRules', { pageSize: 1 }, application)
+  for (const page of ['pageSites', 'pageEvents', 'pageDeliveries'] as const) {
+    expectFaults(await client.call(page, { cursor }, application), ['cursor'])
+  }
+  expectFaults(await client.operate('pageDeviceModels', { cursor }), ['cursor'])
 })

@@ -13,10 +13,7 @@ const https = { 'x-forwarded-proto': 'https' }
 async function issuerOf(service: Service, headers: Record<string, string> = {}): Promise<unknown> {
   const answer = await fetch(service.url + metadataPath, { headers })
   const { issuer, token_endpoint, revocation_endpoint } = (await answer.json()) as Record<string, string>
-  expect([token_endpoint, revocation_endpoint].map((url) => new URL(String(url)).origin)).toEqual([
-    String(issuer),
-    String(issuer),
-  ])
+  for (const url of [token_endpoint, revocation_endpoint]) expect(new URL(String(url)).origin).toBe(String(issuer))
   return issuer
 }
 
@@ -70,10 +67,12 @@ describe.skipIf(process.env.FORECOURT_BASE_URL !== undefined)('a service', () =>
   })
 
   test('tells of a misspelt setting in one line at the start, with the nearest name', () => {
-    const lines = told.stderr().split('\n')
-    expect(lines.filter((line) => line.includes('FORECOURT_CALLBACK')).map((line) => JSON.parse(line).msg)).toEqual([
-      'unknown setting FORECOURT_CALLBACK; did you mean FORECOURT_CALLBACKS?',
-    ])
+    const lines = told
+      .stderr()
+      .split('\n')
+      .filter((line) => line.includes('FORECOURT_CALLBACK'))
+    const msg = 'unknown setting FORECOURT_CALLBACK; did you mean FORECOURT_CALLBACKS?'
+    expect(lines.map((line) => JSON.parse(line).msg)).toEqual([msg])
   })
 
   test('takes a trusted proxy’s word that the caller came by https', async () => {

@@ -85,7 +85,8 @@ function expectAlive({ process: { exitCode, signalCode }, stderr }: Service): vo
   expect([exitCode, signalCode], stderr().slice(-2000)).toEqual([null, null])
 }
 
-describe.concurrent('the service lives, stays small and goes on answering beside', () => {
+// In the long run one after the other: each crowd takes half of the files that a process may open.
+atScale(describe.concurrent, describe)('the service lives, stays small and goes on answering beside', () => {
   /**
    * The short run tests two kinds, which the service handles differently: bodies without an end, and heads without an
    * end.

@@ -159,3 +159,14 @@ test('a region that one process saves or deletes is in the records of the other 
     await waitUntil(async () => (await nameAt(other)) === null, rememberedMs)
   }
 })
+
+test('creates of one application under one key, on both processes side by side, make one', async () => {
+  const body = { appName: newSerial('once'), rateLimitPerSecond: null }
+  const as = { token: a.operatorKey, headers: { 'idempotency-key': newSerial('key') } }
+  const creates = Array.from({ length: 16 }, (_, index) =>
+    (index % 2 === 0 ? a : b).call('createApplication', body, as),
+  )
+  const answers = await Promise.all(creates)
+  expect(new Set(answers.map(({ code, data }) => (code === 0 ? data.appId : code))).size).toBe(1)
+  expect((await a.operate('pageApplications', { appName: body.appName })).data.total).toBe(1)
+})

@@ -21,8 +21,7 @@ export const useTexts = defineTexts(
     missedStopped:
       'Missed events have no delivery and aren’t listed here. Save the configuration to enable the endpoint, then replay them here.',
     missedSend: 'Replay missed events',
-    orderAcross:
-      'Grouped by application, newest event first. To see only the latest deliveries, choose an application.',
+    orderAcross: 'Sorted by application, newest event first. To see only the latest deliveries, choose an application.',
     noneYet: 'No deliveries yet.',
     detailsOf: '{{type}}, {{time}}: view delivery {{id}}',
     delivery: 'Delivery {{id}}',

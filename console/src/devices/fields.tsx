@@ -18,7 +18,7 @@ import { useDeviceTexts, useFieldNames } from './texts.ts'
 
 const useTexts = defineTexts(
   {
-    defaultCode: 'If empty: {{code}}, the API’s default.',
+    defaultCode: 'If empty: {{code}} (the default).',
     unknownRegion: 'This code isn’t in the region table. It’s saved as is and shown without a name.',
     otherProvince: 'This district isn’t in {{province}} {{city}}, which would be saved for the device.',
     takeFromDistrict: 'Use the district’s province and city',

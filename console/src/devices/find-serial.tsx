@@ -23,15 +23,15 @@ import { useDeviceTexts } from './texts.ts'
 const useTexts = defineTexts(
   {
     find: 'Find',
-    nobody: 'No application has or ever had the serial number {{deviceNo}}.',
-    parts: 'Devices with this in their serial number: {{count}}.',
+    nobody: 'No application has or ever had exactly the serial number {{deviceNo}}.',
+    parts: 'Serial numbers that contain it: {{count}}.',
     showParts: 'View devices',
     free: '{{deviceNo}} is free. No application owns it now.',
     inInventory: 'Search the inventory',
   },
   {
     find: '查找',
-    nobody: '没有任何应用绑定过序列号 {{deviceNo}}。',
+    nobody: '没有任何应用绑定过与“{{deviceNo}}”完全相同的序列号。',
     parts: '序列号中包含它的设备：{{count}} 台。',
     showParts: '查看这些设备',
     free: '{{deviceNo}} 目前未绑定，可由任意应用绑定。',

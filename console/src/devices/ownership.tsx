@@ -17,7 +17,7 @@ const useTexts = defineTexts(
     transfer: 'Transfer',
     transferTitle: 'Transfer this device?',
     transferWords:
-      'Moves the device to another online application, with its name, address and state. The device is removed from its site. Both applications are notified; neither learns the other’s identity.',
+      'Moves the device to another application, with its name, address and state. The device is removed from its site. Both applications are notified; neither learns the other’s identity.',
     transferred: 'Device transferred.',
     unbind: 'Unbind',
     unbindTitle: 'Unbind this device?',
@@ -27,7 +27,7 @@ const useTexts = defineTexts(
     force: 'Force-unbind',
     forceTitle: 'Force-unbind this device?',
     forceWords:
-      'The serial number becomes free, whichever application owns it at that time. The reason is kept in the audit log.',
+      'The serial number becomes free, whichever application owns it at that time. The reason is kept in the history.',
   },
   {
     title: '归属变更',

@@ -21,7 +21,7 @@ const useTexts = defineTexts(
     transfer: 'Transfer {{count}}',
     transferTitle: 'Transfer {{count}} {{count:device|devices}}?',
     transferWords:
-      'Moves each device to another online application, with its name, address and state. The devices are removed from their sites.',
+      'Moves each device to another application, with its name, address and state. The devices are removed from their sites.',
     transferVerb: 'Transfer',
     unbind: 'Unbind {{count}}',
     unbindTitle: 'Unbind {{count}} {{count:device|devices}}?',

@@ -9,7 +9,7 @@ import { paths } from '../paths.ts'
 import { useChangeSearch } from '../ui/filter/address.ts'
 import { ApplicationFilter, NoApplication, useApplication } from '../ui/filter/application-picker.tsx'
 import { RangeFilter, TextFilter, useFilters } from '../ui/filter/filters.tsx'
-import { Select } from '../ui/form/fields.tsx'
+import { ManySelect } from '../ui/form/many-select.tsx'
 import { Button } from '../ui/page/button.tsx'
 import { Nothing } from '../ui/page/nothing.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
@@ -202,10 +202,9 @@ function TypeFilter({ types, value, onChange, hasStates = false }: TypeFilterPro
   return (
     <label htmlFor={id}>
       {t('event')}
-      <Select<string[]>
+      <ManySelect<string[]>
         id={id}
         aria-label={t('event')}
-        mode="multiple"
         allowClear
         maxTagCount={1}
         style={{ width: 260, maxWidth: '100%' }}

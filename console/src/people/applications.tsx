@@ -1,7 +1,7 @@
-import { Select } from 'antd'
 import { useCommon } from '../language/index.ts'
 import { applicationOption, useApplicationSearch } from '../ui/filter/application-search.tsx'
 import { NothingFound } from '../ui/filter/typed-search.tsx'
+import { ManySelect } from '../ui/form/many-select.tsx'
 import { ApplicationLabel } from '../ui/text/application-name.tsx'
 
 interface ApplicationsPickerProps {
@@ -15,9 +15,8 @@ export function ApplicationsPicker({ id, value = [], onChange }: ApplicationsPic
   const t = useCommon()
   const { search, found, isWaiting } = useApplicationSearch()
   return (
-    <Select
+    <ManySelect
       {...(id === undefined ? {} : { id })}
-      mode="multiple"
       showSearch={{ filterOption: false, onSearch: search, autoClearSearchValue: true }}
       placeholder={t('chooseApplication')}
       value={value}

@@ -60,7 +60,7 @@ function CreateForm({ onCreated, onClose }: Pick<CreateOperatorProps, 'onCreated
         <RoleChoice roles={everyRole} words={(each) => t(`words_${each}`)} />
       </Form.Item>
       {chosenRole === 'developer' && (
-        <Form.Item name="appIds" label={t('applications')}>
+        <Form.Item name="appIds" label={t('applications')} extra={t('applicationsHint')}>
           <ApplicationsPicker />
         </Form.Item>
       )}

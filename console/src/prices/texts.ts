@@ -3,15 +3,15 @@ import { defineTexts } from '../language/index.ts'
 /** The texts of prices from a date on. */
 export const useTexts = defineTexts(
   {
-    title: 'Price changes',
+    title: 'Scheduled price changes',
     orderAcross:
-      'Grouped by application, latest effective time first. To see only one application’s price changes, choose it.',
-    none: 'No price changes yet. Schedule one on a billing rule or in the list of sites.',
+      'Sorted by application, latest effective time first. To see only one application’s price changes, choose it.',
+    none: 'No price changes are scheduled. Schedule one on a billing rule or in the list of sites. What “Edit” changed at once is in the rule’s history.',
     line: 'Price timeline',
     waits: 'From {{time}}',
     holds: 'Current, since {{time}}',
     holdsNow: 'Current',
-    held: 'Since {{time}}',
+    held: 'From {{time}}, no longer current',
     history: 'History',
     scheduledAt: 'scheduled {{time}}',
     cancelledAt: 'Cancelled {{time}}',
@@ -34,7 +34,7 @@ export const useTexts = defineTexts(
     scheduleFor: 'Schedule for {{count}} {{count:site|sites}}',
     scheduled: 'Price change scheduled.',
     noSites: 'No sites use this rule.',
-    sitesFollow: 'Sites affected: {{count}}.',
+    sitesFollow: 'Used by {{count}} {{count:site|sites}}.',
     sitesOfFirst: 'In the first {{count}}:',
     cityCount: '{{city}} {{count}}',
     cancelOf: 'Cancel the price change for {{time}}',

@@ -4,7 +4,7 @@ import { defineTexts } from '../language/index.ts'
 export const useTexts = defineTexts(
   {
     name: 'Name',
-    typeFixed: '{{type}}. You can’t change the type later.',
+    typeFixed: '{{type}} (fixed once created)',
     terms: 'Pricing',
     priceNow: 'Current price',
     perKwh: '{{price}} yuan/kWh',

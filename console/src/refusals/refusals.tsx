@@ -16,7 +16,7 @@ import { operationWords } from '../words/operation-words.ts'
 
 const useTexts = defineTexts(
   {
-    hint: 'Write requests that were refused in the last few days, with the reason. The 1,000 newest of each application are kept.',
+    hint: 'Requests to create, change or delete something that were refused in the last few days, with the reason. The 1,000 newest of each application are kept.',
     none: 'No refused requests.',
     operation: 'Operation',
     requestId: 'Request ID',

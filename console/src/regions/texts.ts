@@ -3,7 +3,7 @@ import { defineTexts } from '../language/index.ts'
 export const useTexts = defineTexts(
   {
     division: 'Province, city, district',
-    choose: 'Search by name or code',
+    choose: 'Search by Chinese name or code',
     byHand: 'Enter codes and names',
     fromTable: 'Choose from the region table',
     notInTable: 'These codes and names don’t exactly match the region table. They’re saved as entered.',

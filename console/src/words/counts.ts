@@ -5,8 +5,8 @@ export const counts = {
   en: {
     sites: 'Sites',
     devices: 'Devices',
-    offline: 'Offline',
-    faulty: 'Faulty',
+    offline: 'Devices offline',
+    faulty: 'Faulty devices',
     waiting: 'Pending deliveries',
     dead: 'Failed deliveries',
     eventsWaiting: '{{count}} queued {{count:event|events}}',

@@ -7,8 +7,8 @@ interface Words {
 const actors: Record<string, Words> = {
   'operator:first start': { en: 'First start', zh: '首次启动' },
   'operator:command line': { en: 'Command line', zh: '命令行' },
-  'operator:operator': { en: 'The key of the settings', zh: '配置中的密钥' },
-  'operatorKey:operator': { en: 'Settings key (signed in)', zh: '以配置中的密钥登录' },
+  'operator:operator': { en: 'Operator key from the settings', zh: '配置中的运营密钥' },
+  'operatorKey:operator': { en: 'Operator key from the settings (signed in)', zh: '以配置中的密钥登录' },
   anyone: { en: 'Not signed in', zh: '未登录者' },
 }
 /** The actor of what a price change does when it takes effect; the price change names who scheduled it. */
