@@ -268,36 +268,6 @@ describe.concurrent('events that are made while a callback is stopped', () => {
     expect((await healthOf(app)).missedEvents).toBe(0)
   })
 
-  test('are sent in steps where they are many, and a save without a stop remembers nothing', async () => {
-    const app = await bed.newEndpoint()
-    await lift(app)
-    expect(await becomes(2, () => delivered(app))).toBe(2)
-    expect(await stopsOf(app)).toBe(0)
-    await stop(app)
-    await bed.createDeviceOf(app)
-    const copies = 700
-    await withSql(database, async (sql) => {
-      await sql`
-        insert into event (app_id, id, type, time, actor, subject, data)
-        select app_id, id - n, type, time, actor, subject, data from (
-          select * from event where app_id = ${app.appId} and type = 'device.bound' order by id desc limit 1) e,
-          generate_series(1, ${copies}) as n`
-    })
-    expect((await healthOf(app)).missedEvents).toBe(copies + 1)
-    await lift(app)
-    const count = receiver.at(app.path).length
-    expect(await replay(app, { isDelivered: false })).toBe(copies + 2)
-    const ids = () =>
-      new Set(
-        receiver
-          .at(app.path)
-          .slice(count)
-          .map(({ id }) => id),
-      ).size
-    await waitUntil(() => ids() >= copies + 2, 60_000)
-    expect(await isAllToldOf(app)).toEqual([0, 0])
-  })
-
   test('are all told beside saves at any moment: each event has a delivery or is counted', async () => {
     const app = await bed.newEndpoint()
     // Fewer rounds than stops are remembered.

@@ -1,7 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import pino from 'pino'
 import { issueTokensRoutine } from '../../src/applications/tokens/routine.ts'
-import { setDistributed } from '../../src/database/cluster.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { prune } from '../../src/database/prune.ts'
 import { transaction } from '../../src/database/transaction.ts'
@@ -9,7 +8,7 @@ import { oldDeliveries } from '../../src/deliveries/store.ts'
 import { installHistoryKeeping, type KeptPartition, keepHistory } from '../../src/events/history/store.ts'
 import { oldRefusals, storeRefusals } from '../../src/events/refusal-log/store.ts'
 import { findCount } from '../../src/service/overview/store.ts'
-import { noteDatabaseSize, readDatabaseSize } from '../../src/service/store.ts'
+import { readDatabaseSize } from '../../src/service/store.ts'
 import { runUpkeep } from '../../src/service/upkeep.ts'
 import { coordinatorUrl } from '../citus/cluster.ts'
 import { waitUntil } from '../kit/waits.ts'
@@ -271,31 +270,6 @@ test('upkeep notes the size of the database, which tells how much it grows in a 
   expect((await findCount(sql))?.countedAt).toEqual(counted?.countedAt as Date)
   expect(warnings).toEqual([])
 })
-
-test.skipIf(coordinatorUrl !== undefined)(
-  'the size of a cluster is not known while a node is away, and upkeep keeps the last',
-  async () => {
-    // The rows that Citus returns when a node does not answer.
-    const answers = (rows: string) =>
-      sql.unsafe(`create or replace function run_command_on_all_nodes(text)
-      returns table (nodeid integer, success boolean, result text) language sql as
-      $$ values ${rows} $$`)
-    await sql`delete from database_size`
-    setDistributed(true)
-    await answers("(1, true, '5000'), (2, false, 'failed to connect to 127.0.0.1:9702')")
-    await noteDatabaseSize(sql)
-    expect(await readDatabaseSize(sql)).toMatchObject({ bytes: null, notedAt: null })
-    await answers("(1, true, '5000'), (2, true, '7000')")
-    await noteDatabaseSize(sql)
-    expect(await readDatabaseSize(sql)).toMatchObject({ bytes: 12_000 })
-    await answers("(1, true, '6000'), (2, false, 'failed to connect to 127.0.0.1:9702')")
-    await noteDatabaseSize(sql)
-    expect(await readDatabaseSize(sql)).toMatchObject({ bytes: null })
-    expect((await sql`select bytes::int from database_size`).map(({ bytes }) => bytes)).toEqual([12_000])
-    setDistributed(false)
-    await sql`drop function run_command_on_all_nodes`
-  },
-)
 
 // Skipped on Citus, which has no triggers.
 test.skipIf(coordinatorUrl !== undefined)(

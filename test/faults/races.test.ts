@@ -178,34 +178,6 @@ describe.each(creates)('$name', ({ request, body, table, nameOf }) => {
     }
     expect(await recordsOf(app)).toHaveLength(races)
   })
-
-  test('in a burst of retries and new creates everyone is told of his own record', async () => {
-    const apps = await times(2, (index) => newApplication(each(index)))
-    const [before, bursts] = atScale([200, 4], [600, 20])
-    const requests = Array.from({ length: before + 2 * bursts }, (_, index) => {
-      const app = apps[index % 2] as TestApplication
-      return { app, key: `burst-${index >> 1}`, sent: body(app.appId, { [nameOf]: `${app.appId} ${index}` }), index }
-    })
-    const run = (some: typeof requests) =>
-      Promise.all(some.map(({ app, key, sent, index }) => send(index % 7, app, sent, key)))
-    const first = await run(requests.slice(0, before))
-    // PostgreSQL itself updates statistics at some time, which may change the plans of statements.
-    await database.sql`analyze`
-    for (let burst = 0; burst < bursts; burst++) {
-      const anyOf = () => requests[Math.floor(random() * before)] as (typeof requests)[0]
-      const asked = [
-        ...Array.from({ length: 62 }, anyOf),
-        ...requests.slice(before + burst * 2, before + burst * 2 + 2),
-      ]
-      for (const [place, answer] of (await run(asked)).entries()) {
-        const { app, index } = asked[place] as (typeof requests)[0]
-        expect(answer.status, `burst ${burst}, ${answer.text}`).toBe(200)
-        expect(answer.data).toMatchObject({ appId: app.appId, [nameOf]: `${app.appId} ${index}` })
-        if (index < before) expect(answer.text).toBe(first[index]?.text as string)
-      }
-    }
-    for (const app of apps) expect(new Set(await recordsOf(app)).size).toBe(requests.length / 2)
-  })
 })
 
 // Updates of many rows while the devices are also removed: a row with code 0 existed, a refused row left nothing behind, and
