@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Sql } from '../../src/database/open.ts'
 import { findKeys } from '../../src/secrets/open.ts'
 import { Client, untilAdmitted } from '../kit/client.ts'
-import { embeddedConnection, type OwnDatabase, withSql } from '../kit/database.ts'
+import type { OwnDatabase } from '../kit/database.ts'
 import { projectFolder } from '../kit/folders.ts'
 import { newPerson, signIn } from '../kit/people.ts'
 import { Receiver, verify } from '../kit/receiver.ts'
@@ -58,9 +58,8 @@ async function newEndpoint(service: Service): Promise<Endpoint> {
   const app = await newApplication(client, { thirdPartyConfig: null })
   const path = `/${app.appId}?key=1`
   const members = { appId: app.appId, operatorName: 'Operator', callbackUrl: receiver.url(path) }
-  const saved = await client.call('saveThirdPartyConfig', members, { token: app.token })
-  expect(saved.code, saved.text).toBe(0)
-  return { ...app, path, secrets: [String(saved.data.callbackSecret)] }
+  const { data } = await client.call('saveThirdPartyConfig', members, { token: app.token })
+  return { ...app, path, secrets: [String(data.callbackSecret)] }
 }
 
 /** Sends a test callback and verifies its signatures with the secrets that the application got. */
@@ -172,24 +171,35 @@ test('the query of a callback reaches its receiver, and only its application and
   expect((await detail(operator)).data.callbackUrl).toBe(callbackUrl.replace(/\?.*/, ''))
 })
 
-test.concurrent('no table holds a callback secret as it was shown, and what is held survives a restart', async () => {
-  const dataDir = place.preparedFolder()
-  const env = { FORECOURT_PRIVATE_CALLBACKS: 'allow' }
-  const first = await place.startService({ dataDir, env })
+/** Rotates the secret of an endpoint, so that callbacks have two signatures. */
+async function rotate(service: Service, { appId, secrets }: Endpoint): Promise<void> {
+  const { data } = await new Client(service).operate('rotateCallbackSecret', { appId })
+  secrets.unshift(String(data.callbackSecret))
+}
+
+test.concurrent('no table holds a callback secret as it was shown; a start without its folder finds the key by the password', async () => {
+  const database = await newSharedDatabase()
+  const first = await place.startService({ env: settings(database) })
   const endpoint = await newEndpoint(first)
-  const rotated = await new Client(first).operate('rotateCallbackSecret', { appId: endpoint.appId })
-  endpoint.secrets.unshift(String(rotated.data.callbackSecret))
+  await rotate(first, endpoint)
   await expectSigned(first, endpoint)
-  expect(statSync(join(dataDir, 'secrets.key')).mode & 0o777).toBe(0o600)
-  const connection = embeddedConnection(dataDir)
-  const found = await withSql(connection, allTexts)
-  for (const piece of ['whsec_', ...endpoint.secrets.map((secret) => secret.slice('whsec_'.length))]) {
+  const keyPath = join(first.dataDir, 'secrets.key')
+  expect(statSync(keyPath).mode & 0o777).toBe(0o600)
+  const found = await database.run(allTexts)
+  const secrets = endpoint.secrets.map((secret) => secret.slice('whsec_'.length))
+  for (const piece of ['whsec_', ...secrets, readFileSync(keyPath, 'utf8').trim()])
     expect(found.filter((text) => text.includes(piece))).toEqual([])
-  }
   await first.stop()
-  const second = await place.startService({ dataDir, env })
-  await expectSigned(second, endpoint)
-  await second.stop()
+  const again = await place.startService({ env: settings(database) })
+  await expectSigned(again, endpoint)
+  await again.stop()
+
+  await database.sql`create role other login superuser password 'another'`
+  const dataDir = place.newFolder()
+  const otherUrl = database.url().replace(/\/\/[^@]*@/, '//other:another@')
+  const refused = await runServiceToItsEnd({ dataDir, env: { ...settings(database), DATABASE_URL: otherUrl } })
+  expect([refused.code, existsSync(join(dataDir, 'secrets.key'))]).toEqual([1, false])
+  expect(wordsOf(refused.stderr)).toContain(`and ${join(dataDir, 'secrets.key')} is not there`)
 })
 
 test.concurrent('processes of one database share a file; one with a key of its own is refused with one sentence', async () => {
@@ -209,70 +219,32 @@ test.concurrent('processes of one database share a file; one with a key of its o
 
 longTest('first starts with folders of their own on one empty database share one key', async () => {
   const database = await newSharedDatabase('template1')
-  const services = await Promise.all([1, 2, 3, 4].map(() => place.startService({ env: settings(database) })))
-  const [one, two, three, four] = services
-  if (one === undefined || two === undefined || three === undefined || four === undefined)
-    throw new Error('not started')
-  await expectSigned(two, await newEndpoint(one))
-  await expectSigned(three, await newEndpoint(two))
-  await expectSigned(one, await newEndpoint(four))
+  const start = () => place.startService({ env: settings(database) })
+  const [one, two, three] = await Promise.all([start(), start(), start()])
+  for (const service of [one, two]) await expectSigned(three, await newEndpoint(service))
+  await expectSigned(one, await newEndpoint(three))
   expect(await keysInUse(database)).toHaveLength(1)
-  await Promise.all(services.map((service) => service.stop()))
-})
-
-test.concurrent('a start that has lost its folder finds the key by the password of the database, and by no other', async () => {
-  const database = await newSharedDatabase()
-  const first = await place.startService({ env: settings(database) })
-  const endpoint = await newEndpoint(first)
-  await first.stop()
-  const again = await place.startService({ env: settings(database) })
-  await expectSigned(again, endpoint)
-  await again.stop()
-  const [kept] = await database.sql`select locked_key from secrets_key`
-  expect(kept?.locked_key).not.toContain(readFileSync(join(again.dataDir, 'secrets.key'), 'utf8').trim())
-
-  await database.sql`create role other login superuser password 'another'`
-  const dataDir = place.newFolder()
-  const otherUrl = database.url().replace(/\/\/[^@]*@/, '//other:another@')
-  const refused = await runServiceToItsEnd({ dataDir, env: { ...settings(database), DATABASE_URL: otherUrl } })
-  expect([refused.code, existsSync(join(dataDir, 'secrets.key'))]).toEqual([1, false])
-  expect(wordsOf(refused.stderr)).toContain(`and ${join(dataDir, 'secrets.key')} is not there`)
 })
 
 longTest('a new first line seals everything anew, and the old line can go', async () => {
   const [older, newer] = [key(), key()]
   const database = await newSharedDatabase()
-  const first = await place.startService({ env: settings(database, keyFile(older)) })
-  const endpoints = [await newEndpoint(first), await newEndpoint(first)]
-  const [rotated] = endpoints as [Endpoint, Endpoint]
-  const answer = await new Client(first).operate('rotateCallbackSecret', { appId: rotated.appId })
-  rotated.secrets.unshift(String(answer.data.callbackSecret))
+  const first = await place.start({ env: settings(database, keyFile(older)) })
+  const endpoints = [await newEndpoint(first.service), await newEndpoint(first.service)]
+  await rotate(first.service, endpoints[0] as Endpoint)
   // More applications than one step of the re-encryption handles.
-  await database.sql`
-    with many as (
-      insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, created_at)
-      select 'many-' || n, 'many', '', 7200, now() from generate_series(1, 450) as n returning app_id
-    ), heads as (
-      insert into event_head (app_id) select app_id from many
-    )
-    insert into application_lock (app_id) select app_id from many`
-  await Promise.all(
-    Array.from({ length: 450 }, (_, n) =>
-      new Client(first).operate('saveThirdPartyConfig', { appId: `many-${n + 1}`, operatorName: 'Many' }),
-    ),
-  )
+  const thirdPartyConfig = { operatorName: 'Many' }
+  await Promise.all(Array.from({ length: 450 }, () => newApplication(first.client, { thirdPartyConfig })))
   const before = await keysInUse(database)
-  await first.stop()
-  const both = await place.startService({
-    env: settings(database, keyFile(newer, '', `  ${Buffer.from(older, 'base64').toString('hex')} `)),
-  })
-  const between = await keysInUse(database)
-  expect([before.length, between.length, between[0] === before[0]]).toEqual([1, 1, false])
-  for (const endpoint of endpoints) await expectSigned(both, endpoint)
-  await both.stop()
-  const alone = await place.startService({ env: settings(database, keyFile(newer)) })
-  for (const endpoint of endpoints) await expectSigned(alone, endpoint)
-  await alone.stop()
+  await first.service.stop()
+  const inHexadecimal = `  ${Buffer.from(older, 'base64').toString('hex')} `
+  for (const lines of [[newer, '', inHexadecimal], [newer]]) {
+    const service = await place.startService({ env: settings(database, keyFile(...lines)) })
+    for (const endpoint of endpoints) await expectSigned(service, endpoint)
+    const now = await keysInUse(database)
+    expect([before.length, now.length, now[0] === before[0]]).toEqual([1, 1, false])
+    await service.stop()
+  }
   const back = await runServiceToItsEnd({ dataDir: place.newFolder(), env: settings(database, keyFile(older)) })
   expect([back.code, back.stdout]).toEqual([1, ''])
 })
