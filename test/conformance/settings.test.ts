@@ -31,12 +31,8 @@ describe.skipIf(process.env.FORECOURT_BASE_URL !== undefined)('a service of othe
 
   test('an application is told the settings that it has to know', async () => {
     const { token } = await newApplication(client)
-    expect(expectSuccess(await client.call('getApplication', {}, { token }))).toMatchObject({
-      timeZone,
-      presenceSeconds: 77,
-      inventoryPolicy: 'required',
-      coordinateSystem: 'wgs84',
-    })
+    const known = { timeZone, presenceSeconds: 77, inventoryPolicy: 'required', coordinateSystem: 'wgs84' }
+    expect(expectSuccess(await client.call('getApplication', {}, { token }))).toMatchObject(known)
   })
 
   type App = Awaited<ReturnType<typeof newApplication>>
