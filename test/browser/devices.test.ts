@@ -40,6 +40,8 @@ describe('list of devices', () => {
     await page.getByRole('button', { name: 'Clear filters' }).click()
     await page.getByRole('link', { name: 'East gate' }).click()
     await page.getByRole('heading', { level: 1, name: 'East gate' }).waitFor()
+    await page.getByRole('heading', { name: 'Ownership history', exact: true }).waitFor()
+    expect(await page.getByRole('button', { name: /^(Transfer|Unbind|Force-unbind)$/ }).count()).toBe(0)
     expect(visited.faults).toEqual([])
   })
 

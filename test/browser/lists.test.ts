@@ -130,9 +130,12 @@ describe('a list', () => {
       await page.getByRole('link', { name: 'Gate 024' }).waitFor()
       await page.getByRole('button', { name: 'Clear selection' }).click()
       await page.getByText('21 selected').waitFor({ state: 'detached' })
-      // Another filter begins at the first page, and the order stays.
+      // Another filter begins at the first page without the selection, and the order stays.
+      await page.locator('tbody input[type=checkbox]').first().check()
+      await page.getByText('1 selected').waitFor()
       await page.getByLabel('Serial number').fill(first)
       await page.getByText('1 total').waitFor()
+      expect(await page.getByText('1 selected').count()).toBe(0)
       expect([...new URL(page.url()).searchParams.keys()].toSorted()).toEqual(['appId', 'deviceNo', 'order', 'sort'])
       expect(asked.every((url) => url.includes('deviceNos='))).toBe(true)
       expect(visited.faults).toEqual([])

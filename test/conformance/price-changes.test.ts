@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { PriceChangeRecord } from '../../src/sites/price-changes/contract.ts'
+import { limits } from '../../src/vocabulary/limits.ts'
 import { newApplication, type TestApplication, takeOffline } from '../kit/records.ts'
 import {
   ahead,
@@ -24,6 +25,7 @@ import {
   newSite,
   onePeriod,
   saveSiteOf,
+  siteRow,
   succeed,
 } from './support.ts'
 
@@ -240,4 +242,15 @@ test.concurrent('page answers the latest moment first, by status, rule, site and
     [{ pageSize: 2, cursor: nextCursor }, [early]],
   ]
   for (const [filter, found] of filters) expect(await idsOf(application, filter)).toEqual(found.map(({ id }) => id))
+})
+
+test.concurrent('a change of more sites than one transaction writes gives its rules to all of them', async () => {
+  const application = await newApplication(client)
+  const rule = await newRule(application, 1)
+  const sites = Array.from({ length: limits.pricePortionSites + 1 }, () => siteRow())
+  await succeed('saveSites', { sites }, application)
+  const change = await scheduledSoon(application, { sites: { all: true }, rules: { fastChargeBillRuleId: rule } })
+  await untilApplied(application, change.id)
+  const { total } = await succeed('pageSites', { billingRuleId: rule }, application)
+  expect(total).toBe(sites.length)
 })

@@ -22,6 +22,7 @@ import {
   newRule,
   newSite,
   onePeriod,
+  saveSiteOf,
   succeed,
   typesOf,
 } from './support.ts'
@@ -103,4 +104,17 @@ test.concurrent('undo puts back the rules of each site that still has what the c
     ...['priceChange.scheduled', 'site.updated', 'site.updated', 'site.updated', 'priceChange.applied'],
   ])
   expectRefusal(await undo(application, change.id), 'priceChangeWrongState')
+})
+
+test.concurrent('undo leaves a site alone that has got another rule in one of the fields which the change set', async () => {
+  const application = await newApplication(client)
+  const [before, given] = [await newRule(application, 1), await newRule(application, 1)]
+  const [slow, later] = [await newRule(application, 2), await newRule(application, 2)]
+  const { id } = expectSuccess(await saveSiteOf(application, { fastChargeBillRuleId: before }))
+  const rules = { fastChargeBillRuleId: given, rushingBillRuleId: slow }
+  const change = await scheduledSoon(application, { sites: { ids: [id] }, rules })
+  await untilApplied(application, change.id)
+  await succeed('updateSite', { id, rushingBillRuleId: later }, application)
+  expectRefusal(await undo(application, change.id), 'priceChangeWrongState')
+  expect(await siteOf(application, id)).toMatchObject({ fastChargeBillRuleId: given, rushingBillRuleId: later })
 })

@@ -2,7 +2,7 @@ import { expect } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { projectFolder } from '../kit/folders.ts'
-import { longTest, tell } from '../kit/scale.ts'
+import { longTest } from '../kit/scale.ts'
 
 interface Sent {
   error: string | null
@@ -43,13 +43,9 @@ longTest('name servers that say nothing delay nobody but their own', () => {
   // A look-up takes a few milliseconds; queued behind a silent name server it would take seconds. The median is
   // compared, because on a busy machine a few look-ups are slow by chance.
   const median = (all: number[]) => all.toSorted((a, b) => a - b)[all.length >> 1] as number
-  const longest = (all: number[]) => Math.max(...all)
   expect(median(probed.honest.map(({ ms }) => ms))).toBeLessThan(1_500)
   expect(median(probed.passwords)).toBeLessThan(1_500)
   expect(median(probed.silent.map(({ ms }) => ms))).toBeLessThan(60_000)
   expect(probed.gapMs, 'between two questions of one application').toBeGreaterThan(1_500)
   expect(probed.remembered).toMatchObject({ error: 'the name server did not answer', isAsked: false })
-  const of = (all: number[]) => `${longest(all).toFixed(0)} ms at most`
-  tell(`${probed.silent.length} silent names: ${of(probed.silent.map(({ ms }) => ms))}`)
-  tell(`honest ones beside them: ${of(probed.honest.map(({ ms }) => ms))}; a password: ${of(probed.passwords)}`)
 })

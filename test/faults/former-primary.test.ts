@@ -3,7 +3,7 @@ import { Client } from '../kit/client.ts'
 import { hasOldestPostgres } from '../kit/database.ts'
 import { deviceBody, newApplication } from '../kit/records.ts'
 import { type Host, startPair } from '../kit/replicated.ts'
-import { isLong, tell } from '../kit/scale.ts'
+import { isLong } from '../kit/scale.ts'
 import { becomesTrue, sleep } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 
@@ -69,9 +69,6 @@ test.skipIf(!isLong || !hasOldestPostgres)(
           if (code === 0) [old, last] = [old + 1, sentAt - unboundAt]
         }
       }
-      tell(
-        `${name}: unbound after ${Math.round(unboundAt - beganAt)} ms, then ${old} old reads for ${Math.round(last)} ms`,
-      )
       expect(last, name).toBeLessThanOrEqual(oldReadsForMs)
       expect(await becomesTrue(async () => (await read()).code === 20002, oldReadsEndWithinMs), name).toBe(true)
       const former = primary

@@ -1,26 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { Client } from '../kit/client.ts'
-import type { OwnDatabase } from '../kit/database.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { deviceBody, newApplication, siteBody, type TestApplication } from '../kit/records.ts'
-import { atScale, tell } from '../kit/scale.ts'
-import { becomesTrue } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
+import { atScale } from '../kit/scale.ts'
+import { waitUntil } from '../kit/waits.ts'
 
 // Imports into a database without statistics, with autovacuum off.
 
-const place = new Workplace()
-let database: OwnDatabase
-let client: Client
+const place = ownWorkplace()
 
-beforeAll(async () => {
-  database = await place.startDatabase()
-  await database.run(async (sql) => {
-    await sql`alter system set autovacuum = off`
-    await sql`select pg_reload_conf()`
-  })
-  client = new Client(await place.startService({ env: { DATABASE_URL: database.url() } }))
-}, 60_000)
-afterAll(() => place.clear(), 60_000)
+const database = await place.startDatabase()
+await database.run(async (sql) => {
+  await sql`alter system set autovacuum = off`
+  await sql`select pg_reload_conf()`
+})
+const client = new Client(await place.startService({ env: { DATABASE_URL: database.url() } }))
 
 const count = atScale(6_000, 60_000)
 
@@ -33,11 +27,10 @@ async function rates({ token }: TestApplication, kind: 'sites' | 'devices', rowO
     const began = performance.now()
     const { id } = (await client.call('createImport', { kind, file: rows.join('\n') }, { token, headers })).data
     const isDone = async () => (await client.call('getImport', { id }, { token })).data.status > 2
-    expect(await becomesTrue(isDone, 300_000)).toBe(true)
+    await waitUntil(isDone, 300_000)
     expect((await client.call('getImport', { id }, { token })).data).toMatchObject({ created: rows.length, refused: 0 })
     rates.push(rows.length / ((performance.now() - began) / 1000))
   }
-  tell(`${kind}: ${rates.map((rate) => rate.toFixed(0)).join(', then ')} rows a second`)
   return rates as [number, number]
 }
 

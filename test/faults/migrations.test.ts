@@ -1,26 +1,22 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { migrate } from '../../src/database/migrate.ts'
 import { openDatabase, type Sql } from '../../src/database/open.ts'
 import { installRoutines, keepRoutines, routine } from '../../src/database/routine.ts'
-import type { OwnDatabase } from '../kit/database.ts'
 import { longTest } from '../kit/scale.ts'
 import { sharedServer } from '../kit/shared-server.ts'
-import { becomesTrue, load, sleep } from '../kit/waits.ts'
+import { load, sleep, waitUntil } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 
 // How a start migrates the schema, and how the SQL functions of other versions are removed.
 
 const place = new Workplace()
-let server: OwnDatabase
 let databases = 0
 let sql: Sql
 const opened: Sql[] = []
 
-beforeAll(async () => {
-  server = await sharedServer()
-}, 120_000)
+const server = await sharedServer()
 beforeEach(async () => {
   databases++
   await server.run((admin) => admin.unsafe(`create database migrated_${databases}`))
@@ -122,9 +118,8 @@ describe('migrate', () => {
     })
     await begins.promise
     const all = [sql, ...others].map((pool) => migrate(pool, open, folder, log))
-    const isBuilding = async () =>
-      (await server.run((admin) => admin`select 1 from pg_stat_progress_create_index`)).length === 1
-    expect(await becomesTrue(isBuilding)).toBe(true)
+    const isBuilding = async () => (await server.sql`select 1 from pg_stat_progress_create_index`).length === 1
+    await waitUntil(isBuilding)
     // Longer than the statement timeout, and than PostgreSQL's deadlock timeout.
     await sleep(2500)
     expect(await appliedFiles()).toEqual(['0001-first.sql'])
@@ -155,9 +150,8 @@ describe('migrate', () => {
     await begins.promise
     const migrating = migrate(sql, open, folder, log)
     const isQueued = async () =>
-      (await server.run((admin) => admin`select 1 from pg_locks where not granted and mode = 'AccessExclusiveLock'`))
-        .length === 1
-    expect(await becomesTrue(isQueued)).toBe(true)
+      (await server.sql`select 1 from pg_locks where not granted and mode = 'AccessExclusiveLock'`).length === 1
+    await waitUntil(isQueued)
     // A writer that queues behind the migration waits no longer than the migration's lock timeout, at each attempt.
     const writer = open()
     await writer`set statement_timeout = 30000`
@@ -171,7 +165,7 @@ describe('migrate', () => {
       },
       { pauseMs: 5 },
     )
-    expect(await becomesTrue(() => givenUp().length >= 2)).toBe(true)
+    await waitUntil(() => givenUp().length >= 2)
     await writing.stop()
     expect(pauses.filter((pause) => pause > 1000).length).toBeGreaterThanOrEqual(2)
     expect(Math.max(...pauses)).toBeLessThan(4000)
@@ -199,9 +193,8 @@ describe('migrate', () => {
       await tx`insert into one values (1)`
       migrating = migrate(sql, open, folder, log)
       const isWaiting = async () =>
-        (await server.run((admin) => admin`select 1 from pg_locks where not granted and mode = 'AccessExclusiveLock'`))
-          .length === 1
-      expect(await becomesTrue(isWaiting)).toBe(true)
+        (await server.sql`select 1 from pg_locks where not granted and mode = 'AccessExclusiveLock'`).length === 1
+      await waitUntil(isWaiting)
       await tx`insert into two default values`
     })
     await migrating

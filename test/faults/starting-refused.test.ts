@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { existsSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
@@ -7,12 +7,12 @@ import { readConfig } from '../../src/config.ts'
 import { UserError } from '../../src/runtime/user-error.ts'
 import { forecourt } from '../cli/support.ts'
 import { Client } from '../kit/client.ts'
-import { databaseProcesses, embeddedConnection, type OwnDatabase, postmasterPid, withSql } from '../kit/database.ts'
+import { databaseProcesses, embeddedConnection, postmasterPid, withSql } from '../kit/database.ts'
 import { newApplication } from '../kit/records.ts'
 import { longTest } from '../kit/scale.ts'
 import { type Ended, runServiceToItsEnd, type Service, type ServiceOptions } from '../kit/service.ts'
 import { sharedServer } from '../kit/shared-server.ts'
-import { becomesTrue } from '../kit/waits.ts'
+import { waitUntil } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 import { endOfStart } from './part-of-start.ts'
 
@@ -20,17 +20,7 @@ import { endOfStart } from './part-of-start.ts'
 
 const place = new Workplace()
 const servers: Server[] = []
-/** A running service whose embedded database is also the one that others are told to use. */
-let first: Service
-let database: OwnDatabase
-/** A port that accepts connections and never responds. */
-let silentPort = 0
 
-beforeAll(async () => {
-  first = await place.startService({ dataDir: place.newFolder(), env: variablesOfOthers })
-  database = await sharedServer()
-  silentPort = await listen(createServer(() => {}))
-}, 120_000)
 afterAll(async () => {
   for (const server of servers) server.close()
   await place.clear()
@@ -51,6 +41,11 @@ async function listen(server: Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return (server.address() as { port: number }).port
 }
+
+const first = await place.startService({ dataDir: place.newFolder(), env: variablesOfOthers })
+const database = await sharedServer()
+/** A port that accepts connections and never responds. */
+const silentPort = await listen(createServer(() => {}))
 
 /** The process id of the folder's database server, if it is running. */
 const databaseServer = (dataDir: string) =>
@@ -91,17 +86,6 @@ test('a second instance on one data folder is refused, and the first goes on, wh
 test('a taken port is refused by its number, and the database is not left running', async () => {
   const env = { FORECOURT_PORT: String(silentPort) }
   expect(await refusal({ dataDir: place.preparedFolder(), env })).toBe(isTaken(silentPort))
-})
-
-longTest("another instance's port is refused too, and is free again at once when that one has stopped", async () => {
-  const other = await place.startService()
-  const { port } = new URL(other.url)
-  const env = { FORECOURT_PORT: port }
-  expect(await refusal({ dataDir: place.preparedFolder(), env })).toBe(isTaken(port))
-  // After the service closes a connection, the operating system keeps its port in use for a minute.
-  await Promise.all(Array.from({ length: 8 }, () => fetch(`${other.url}/healthz`)))
-  expect(await other.stop()).toBe(0)
-  expect(await (await place.startService({ env })).stop()).toBe(0)
 })
 
 describe('a database that cannot be used is told in one sentence, without the password:', () => {
@@ -171,7 +155,7 @@ test('a newer database is refused, and a service that runs on it already says th
   expect(readiness.data.checks.filter(({ ok }) => !ok)).toEqual([{ name: 'migrations', ok: false }])
   await inside((sql) => sql`delete from schema_migration where version = 9001`)
   const isReady = async () => (await new Client(service).call('getReadiness', {})).status === 200
-  expect(await becomesTrue(isReady, 2_000)).toBe(true)
+  await waitUntil(isReady, 2_000)
   await newApplication(new Client(service))
   expect(await service.stop()).toBe(0)
 })
@@ -274,7 +258,7 @@ describe('a start waits', () => {
   async function startToWait(env: Record<string, string>): Promise<{ starting: Promise<Service | string> }> {
     let words = ''
     const starting = start(env, { onStderr: (all) => (words = all) })
-    expect(await becomesTrue(() => words.includes(waits))).toBe(true)
+    await waitUntil(() => words.includes(waits))
     return { starting }
   }
 
@@ -297,7 +281,7 @@ describe('a start waits', () => {
         await own.start()
       }
       const { starting } = await startToWait(env)
-      await (isStandby ? own.run((sql) => sql`select pg_promote()`) : own.start())
+      await (isStandby ? own.sql`select pg_promote()` : own.start())
       await expectWorks(await starting)
     }
     await own.stop()
@@ -323,7 +307,7 @@ describe('a start waits', () => {
     let words = ''
     const env = { DATABASE_URL: url, FORECOURT_DATABASE_WAIT_SECONDS: '600' }
     const starting = start(env, { onStderr: (all) => (words = all) })
-    expect(await becomesTrue(() => isAsked || words.includes(waits))).toBe(true)
+    await waitUntil(() => isAsked || words.includes(waits))
     for (const { pid } of place.services()) if (!others.has(pid)) process.kill(pid, 'SIGTERM')
     // A service that has not ended 9.5 s after the signal exits with 1.
     expect(await starting).toMatch(/^the service ended with 0: /)

@@ -35,7 +35,7 @@ export const fairnessLimits = {
   readsWaitingOfOne: 128,
   /**
    * Ms. The part of a read’s time that counts once; the rest counts four times. Programs that read page after page
-   * stay below it. Beyond it: the owner waits longer. Tested by: test/faults/read-shares.test.ts.
+   * stay below it. Beyond it: the owner waits longer. Tested by: test/faults/neighbours.test.ts.
    */
   shortReadMs: 20,
   /**
