@@ -263,7 +263,7 @@ describe('a stream ends within a second when its caller', () => {
     expect(operators.events.map(({ event }) => event)).toEqual(['application.frozen', 'application.unfrozen'])
   })
 
-  test('is a session that ends, a key that is deleted or an account that is disabled', async () => {
+  test('is a session that ends, a key that is deleted, an account that is disabled or a developer who is no member now', async () => {
     const { appId } = await newApplication(client)
     const person = await newPerson(client, 'operator')
     const [first, second] = [await signIn(client, person), await signIn(client, person)]
@@ -274,13 +274,9 @@ describe('a stream ends within a second when its caller', () => {
     const key = await succeed('createOperatorKey', { name: `ends-${appId}`, role: 'viewer' })
     const byKey = await read({ token: key.operatorKey as string }, { appId })
     await ends(byKey, 10002, () => client.operate('deleteOperatorKey', { id: key.id }))
-  })
-
-  test('is a developer who is no member of the application any longer', async () => {
-    const { appId } = await newApplication(client)
-    const person = await newPerson(client, 'developer', [appId])
-    const leave = () => client.operate('updateOperator', { id: person.id, appIds: [] })
-    await ends(await read({}, { appId }, await signIn(client, person)), 10003, leave)
+    const developer = await newPerson(client, 'developer', [appId])
+    const leave = () => client.operate('updateOperator', { id: developer.id, appIds: [] })
+    await ends(await read({}, { appId }, await signIn(client, developer)), 10003, leave)
   })
 })
 

@@ -22,7 +22,6 @@ import {
   newRule,
   newSite,
   onePeriod,
-  saveSiteOf,
   succeed,
   typesOf,
 } from './support.ts'
@@ -110,10 +109,9 @@ test.concurrent('undo leaves a site alone that has got another rule in one of th
   const application = await newApplication(client)
   const [before, given] = [await newRule(application, 1), await newRule(application, 1)]
   const [slow, later] = [await newRule(application, 2), await newRule(application, 2)]
-  const { id } = expectSuccess(await saveSiteOf(application, { fastChargeBillRuleId: before }))
+  const id = await newSite(application, { fastChargeBillRuleId: before })
   const rules = { fastChargeBillRuleId: given, rushingBillRuleId: slow }
-  const change = await scheduledSoon(application, { sites: { ids: [id] }, rules })
-  await untilApplied(application, change.id)
+  const change = await applied(application, { sites: { ids: [id] }, rules })
   await succeed('updateSite', { id, rushingBillRuleId: later }, application)
   expectRefusal(await undo(application, change.id), 'priceChangeWrongState')
   expect(await siteOf(application, id)).toMatchObject({ fastChargeBillRuleId: given, rushingBillRuleId: later })

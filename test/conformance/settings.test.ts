@@ -12,15 +12,11 @@ describe.skipIf(process.env.FORECOURT_BASE_URL !== undefined)('a service of othe
   let client: Client
 
   beforeAll(async () => {
-    service = await startService({
-      env: {
-        FORECOURT_INVENTORY_POLICY: 'required',
-        FORECOURT_PRIVATE_CALLBACKS: 'allow',
-        FORECOURT_PRESENCE_SECONDS: '77',
-        FORECOURT_COORDINATES: 'wgs84',
-        FORECOURT_TIME_ZONE: timeZone,
-      },
-    })
+    const env = {
+      ...{ FORECOURT_INVENTORY_POLICY: 'required', FORECOURT_PRESENCE_SECONDS: '77', FORECOURT_COORDINATES: 'wgs84' },
+      ...{ FORECOURT_PRIVATE_CALLBACKS: 'allow', FORECOURT_TIME_ZONE: timeZone },
+    }
+    service = await startService({ env })
     client = new Client(service)
     expectSuccess(await client.operate('saveDeviceModel', { serialPrefix: 'SN', modelName: 'Barrier' }))
   })
