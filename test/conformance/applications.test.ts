@@ -11,14 +11,8 @@ test('createApplication makes an application that is online and normal, with the
   const created = await succeed('createApplication', { appName: 'Parking Ltd' })
   const { appId, appSecret, createTime, ...rest } = created
   expect(rest).toEqual({
-    appName: 'Parking Ltd',
-    onlineStatus: 1,
-    status: 1,
-    frozenReason: null,
-    tokenLifetimeSeconds: 7200,
-    rateLimitPerSecond: 1000,
-    overlapUntil: null,
-    thirdPartyConfig: null,
+    ...{ appName: 'Parking Ltd', onlineStatus: 1, status: 1, tokenLifetimeSeconds: 7200, rateLimitPerSecond: 1000 },
+    ...{ frozenReason: null, overlapUntil: null, thirdPartyConfig: null },
   })
   expect(appId).toMatch(/^\S{1,64}$/)
   expect(appSecret).toMatch(/^[\x21-\x7e]{43,}$/)

@@ -37,6 +37,8 @@ const siteOf = async (app: TestApplication, id: number) => await succeed('getSit
 const storyOf = async (app: TestApplication, query: object) => typesOf(await feedOf(app, query))
 const sitesOf = async (app: TestApplication) => (await succeed('pageSites', { pageSize: '100' }, app)).list
 const devicesOf = async (app: TestApplication) => (await succeed('pageDevices', { pageSize: '100' }, app)).list
+const newDevices = (app: TestApplication, length: number, members: object) =>
+  Promise.all(Array.from({ length }, () => newDevice(app, { ...members })))
 /** Without effect, and with it: both tell the same. */
 const twice = [{ dryRun: 'true' }, {}]
 
@@ -65,11 +67,7 @@ test('a device that is there with other content is updated, one with the same ex
 test('a column that the file has not stays, an empty cell clears an optional one, and is faulty in a required one', async () => {
   const app = await newApplication(client)
   const members = { tag: 'x', detailAddress: 'No. 1', provinceCode: '110000', deviceName: 'Old' }
-  const [one, two, three] = [
-    await newDevice(app, members),
-    await newDevice(app, members),
-    await newDevice(app, members),
-  ]
+  const [one = '', two = '', three = ''] = await newDevices(app, 3, members)
   const rows = [`${one},,Renamed,`, `${two},y,,110000`, `${three},x,Old,110000`]
   const told = await upserted(app, 'devices', csvOf('deviceNo,tag,deviceName,provinceCode', ...rows))
   expect(outcomesOf(told.lines)).toEqual(['updated', 10001, 'existing'])
@@ -83,11 +81,7 @@ test('a column that the file has not stays, an empty cell clears an optional one
 test('in NDJSON an absent member stays, null and an empty text clear an optional one, and null in a required one is faulty', async () => {
   const app = await newApplication(client)
   const members = { tag: 'x', detailAddress: 'No. 1' }
-  const [one, two, three] = [
-    await newDevice(app, members),
-    await newDevice(app, members),
-    await newDevice(app, members),
-  ]
+  const [one = '', two = '', three = ''] = await newDevices(app, 3, members)
   const file = ndjsonOf(
     { deviceNo: one, tag: null, detailAddress: '' },
     { deviceNo: two, deviceName: null },

@@ -32,14 +32,8 @@ const notUrls = [
  */
 const privateUrls = [
   ...['https://127.0.0.1:8080/', 'https://127.1/', 'https://0177.0.0.1/', 'https://0x7F.0.0.1/', 'https://2130706433/'],
-  ...[
-    'https://%31%32%37.0.0.1/',
-    'https://１２７.０.０.１/',
-    'https:\\\\127.0.0.1\\',
-    'https:/127.0.0.1/',
-    'https://0/',
-  ],
-  ...['https://10.255.255.255/', 'https://100.64.0.1/', 'https://169.254.169.254/latest/meta-data/'],
+  ...['https://%31%32%37.0.0.1/', 'https://１２７.０.０.１/', 'https:\\\\127.0.0.1\\', 'https:/127.0.0.1/'],
+  ...['https://0/', 'https://10.255.255.255/', 'https://100.64.0.1/', 'https://169.254.169.254/latest/meta-data/'],
   ...['https://172.31.255.255/', 'https://192.168.0.1/', 'https://198.18.0.1/', 'https://255.255.255.255/'],
   ...['https://[::1]/', 'https://[::ffff:7f00:1]/', 'https://[64:ff9b::7f00:1]/', 'https://[fd00:ec2::254]/'],
   ...['https://LOCALHOST./', 'https://ⓛⓞⓒⓐⓛⓗⓞⓢⓣ/', 'https://app.localhost/', 'https://metadata.google.internal/'],

@@ -22,20 +22,9 @@ test('create device is POST /api/device/entrance/guard/create and answers the re
   expectNow(createTime)
   // Document §2.3 with contract §4.2, without a device model.
   expect(device).toEqual({
-    appId,
-    deviceNo: body.deviceNo,
-    tag: 'lane=1;side=北',
-    deviceName: body.deviceName,
-    modelName: null,
-    productPictureUrl: null,
-    deviceType: null,
-    deviceTypeName: null,
-    status: 1,
-    onlineStatus: 2,
-    statusRemark: null,
-    runStatus: 0,
-    version: null,
-    deviceNumber: 1,
+    ...{ appId, deviceNo: body.deviceNo, tag: 'lane=1;side=北', deviceName: body.deviceName, deviceNumber: 1 },
+    ...{ modelName: null, productPictureUrl: null, deviceType: null, deviceTypeName: null },
+    ...{ status: 1, onlineStatus: 2, statusRemark: null, runStatus: 0, version: null },
     deviceBattery: {
       ...nanchang,
       districtCode: '360102',

@@ -7,12 +7,8 @@ import { neverText, notGiven } from './texts.ts'
 
 const unique = crypto.randomUUID()
 /** Two models of this run. */
-const barrier = {
-  serialPrefix: newSerial('I'),
-  modelName: `Barrier ${unique}`,
-  deviceType: '17',
-  deviceTypeName: '道闸',
-}
+const ofBarrier = { deviceType: '17', deviceTypeName: '道闸' }
+const barrier = { serialPrefix: newSerial('I'), modelName: `Barrier ${unique}`, ...ofBarrier }
 const productPictureUrl = 'https://example.com/g.png'
 const gate = { serialPrefix: newSerial('I'), modelName: `Gate ${unique}`, productPictureUrl }
 const imported = new Set<string>()
@@ -55,21 +51,15 @@ test('an entry that is there already counts as changed, also if its model stays'
 test('an import is all of the list or nothing: unknown models, faulty serials and those that stand in it twice are named', async () => {
   const base = newSerial()
   const entry = (end: string, modelName = barrier.modelName) => ({ deviceNo: base + end, modelName })
-  const lists: [{ deviceNo: string; modelName: string }[], string[]][] = [
-    [
-      [entry('1', 'unknown'), entry('2'), entry('3', barrier.modelName.toLowerCase())],
-      ['[0].modelName', '[2].modelName'],
-    ],
-    [[entry('1'), entry(' 3')], ['[1].deviceNo']],
-    [
-      [entry('1'), entry('2'), entry('1', gate.modelName), entry('1')],
-      ['[2].deviceNo', '[3].deviceNo'],
-    ],
-  ]
-  for (const [entries, places] of lists) {
-    const fields = places.map((place) => `entries${place}`)
-    expectFaults(await importEntries(...entries), fields)
-  }
+  const faulty = async (entries: ReturnType<typeof entry>[], ...places: string[]) =>
+    expectFaults(
+      await importEntries(...entries),
+      places.map((place) => `entries${place}`),
+    )
+  const unknown = [entry('1', 'unknown'), entry('2'), entry('3', barrier.modelName.toLowerCase())]
+  await faulty(unknown, '[0].modelName', '[2].modelName')
+  await faulty([entry('1'), entry(' 3')], '[1].deviceNo')
+  await faulty([entry('1'), entry('2'), entry('1', gate.modelName), entry('1')], '[2].deviceNo', '[3].deviceNo')
   for (const entries of [undefined, null, '', [], {}, 'x', 5]) {
     expectFaults(await client.operate('importDeviceInventory', { entries }), ['entries'])
   }

@@ -27,11 +27,9 @@ const operators = { actor: 'operator:operator', type: 'device.unbound', as: unde
 const transferred = { ...operators, type: 'device.transferred' }
 
 /** Every way in which a device leaves its application. */
-const leaving: [
-  operation: OperationId,
-  input: { reason?: string; targetAppId?: string },
-  by: typeof own | typeof operators,
-][] = [
+type Input = { reason?: string; targetAppId?: string }
+type Leaving = [operation: OperationId, input: Input, by: typeof own | typeof operators]
+const leaving: Leaving[] = [
   ['unbindDevice', {}, own],
   ['unbindDevice', { reason }, own],
   ['unbindDevices', { reason }, own],

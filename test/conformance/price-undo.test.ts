@@ -22,7 +22,6 @@ import {
   newRule,
   newSite,
   onePeriod,
-  saveSiteOf,
   succeed,
   typesOf,
 } from './support.ts'
@@ -86,25 +85,20 @@ test.concurrent('undo puts back the rules of each site that still has what the c
   const application = await newApplication(client)
   const [first, second] = [await newRule(application, 1), await newRule(application, 1)]
   const [given, gone] = [await newRule(application, 1), await newRule(application, 1)]
-  /** The rule of each site before the change, and after its undo. */
-  const rules = [
-    [first, first],
-    [second, second],
-    [null, null],
-    // Meanwhile it has another one.
-    [first, second],
-    [gone, given],
-    [given, given],
-  ] as const
+  // The fourth has another one meanwhile.
+  const [before, after] = [
+    [first, second, null, first, gone, given],
+    [first, second, null, second, given, given],
+  ]
   const ids: number[] = []
-  for (const [before] of rules) ids.push(await newSite(application, { fastChargeBillRuleId: before }))
+  for (const rule of before) ids.push(await newSite(application, { fastChargeBillRuleId: rule }))
   const change = await applied(application, { sites: { all: true }, rules: { fastChargeBillRuleId: given } })
   await succeed('updateSite', { id: ids[3], fastChargeBillRuleId: second }, application)
   await succeed('deleteBillingRule', { id: gone }, application)
   const undone = expectSuccess(await undo(application, change.id))
   expect(undone).toMatchObject({ status: 2, undoOf: change.id, siteCount: 3, skippedCount: 3, rules: null })
   const ruleOfSite = async (id: number) => (await siteOf(application, id)).fastChargeBillRuleId
-  expect(await Promise.all(ids.map(ruleOfSite))).toEqual(rules.map(([, after]) => after))
+  expect(await Promise.all(ids.map(ruleOfSite))).toEqual(after)
   expect(typesOf(await eventsOf(application, 'priceChange.*,site.updated')).slice(-5)).toEqual([
     ...['priceChange.scheduled', 'site.updated', 'site.updated', 'site.updated', 'priceChange.applied'],
   ])
@@ -115,10 +109,9 @@ test.concurrent('undo leaves a site alone that has got another rule in one of th
   const application = await newApplication(client)
   const [before, given] = [await newRule(application, 1), await newRule(application, 1)]
   const [slow, later] = [await newRule(application, 2), await newRule(application, 2)]
-  const { id } = expectSuccess(await saveSiteOf(application, { fastChargeBillRuleId: before }))
+  const id = await newSite(application, { fastChargeBillRuleId: before })
   const rules = { fastChargeBillRuleId: given, rushingBillRuleId: slow }
-  const change = await scheduledSoon(application, { sites: { ids: [id] }, rules })
-  await untilApplied(application, change.id)
+  const change = await applied(application, { sites: { ids: [id] }, rules })
   await succeed('updateSite', { id, rushingBillRuleId: later }, application)
   expectRefusal(await undo(application, change.id), 'priceChangeWrongState')
   expect(await siteOf(application, id)).toMatchObject({ fastChargeBillRuleId: given, rushingBillRuleId: later })

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createDevice } from '../../src/devices/contract.ts'
 import { Client, target } from '../kit/client.ts'
-import { atScale } from '../kit/scale.ts'
-import { runServiceToItsEnd, type Service, startService } from '../kit/service.ts'
+import { type Service, startService } from '../kit/service.ts'
 
 // How the service determines the public address by which its clients reach it. Skipped for a deployment given by
 // address, because its settings cannot be chosen.
@@ -106,18 +105,4 @@ describe.skipIf(process.env.FORECOURT_BASE_URL !== undefined)('a service', () =>
   test('tells once of a proxy that is not trusted, and never of one that is', async () => {
     expect([await distrustOf(told), await distrustOf(behind)]).toEqual([1, 0])
   })
-
-  const unfit = ['http://forecourt.example', 'https://forecourt.example/base', 'ftp://localhost', 'forecourt.example']
-
-  test.each(atScale(unfit.slice(0, 1), unfit))(
-    'starts with no public address as %p, in one clear sentence',
-    async (url) => {
-      const { code, stdout, stderr } = await runServiceToItsEnd({ env: { FORECOURT_PUBLIC_URL: url } })
-      expect([code, stdout, stderr.trim()]).toEqual([
-        1,
-        '',
-        `FORECOURT_PUBLIC_URL must be https://HOST without a path (http only for localhost), but it is "${url}".`,
-      ])
-    },
-  )
 })

@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { createDevice } from '../../src/devices/contract.ts'
 import type { RefusalRecord } from '../../src/events/refusal-log/contract.ts'
 import { newPerson, signIn } from '../kit/people.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication, takeOffline } from '../kit/records.ts'
 import { becomesTrue } from '../kit/waits.ts'
 import {
-  bearer,
   client,
   createDeviceOf,
   deviceRow,
@@ -15,7 +13,6 @@ import {
   expectSuccess,
   newBareApplication,
   newDevice,
-  post,
   succeed,
 } from './support.ts'
 
@@ -75,14 +72,13 @@ describe('pageRefusals', () => {
   test('tells what is refused before a body is read, and of a frozen application afterwards', async () => {
     const app = await newApplication(client, { rateLimitPerSecond: 1 })
     const { appId, token } = app
-    await Promise.all(Array.from({ length: 10 }, () => post(createDevice.path, '{}', bearer(token))))
+    await Promise.all(Array.from({ length: 10 }, () => client.call('createDevice', '{}', app)))
     await succeed('updateApplication', { appId, rateLimitPerSecond: null })
     await succeed('freezeApplication', { appId, reason: 'test' })
     expectRefusal(await createDeviceOf(app), 'applicationFrozen')
     await succeed('unfreezeApplication', { appId })
-    expectRefusal(await post(createDevice.path, '{}', { authorization: `Bearer ${token}` }), 'invalidRequest', {
-      status: 415,
-    })
+    const plain = await client.call('createDevice', '{}', { token, headers: { 'content-type': 'text/plain' } })
+    expectRefusal(plain, 'invalidRequest', { status: 415 })
     expectRefusal(await client.call('freezeApplication', { appId, reason: 'mine' }, { token }), 'notPermitted')
     await refusalsOf(app, 1, { operation: 'freezeApplication', code: 10003 })
     await refusalsOf(app, 1, { code: 10005 })
@@ -109,7 +105,7 @@ describe('pageRefusals', () => {
     const odd = { deviceNo: `a\u0000b\ud800${'c'.repeat(100)}`, deviceName: appSecret, tag: token }
     expectRefusal(await createDeviceOf(app, odd), 'invalidRequest')
     expectRefusal(await client.call('createDevice', { appId, deviceNo: [appSecret] }, { token }), 'invalidRequest')
-    expectRefusal(await post(createDevice.path, `{"x":"${appSecret}`, bearer(token)), 'invalidRequest')
+    expectRefusal(await client.call('createDevice', `{"x":"${appSecret}`, app), 'invalidRequest')
     const text = JSON.stringify(await refusalsOf(app, 3))
     expect(text).not.toContain(appSecret)
     expect(text).not.toContain(token)

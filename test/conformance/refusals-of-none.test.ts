@@ -127,13 +127,8 @@ describe.skipIf(isElsewhere)('the log', () => {
     expectRefusal(await grant('typed-into-the-wrong-field', 'a-secret-that-is-wrong'), 'clientInvalid', oauth)
     expect((await grant(owner.appId, owner.appSecret)).status).toBe(200)
     const [known, unknown, ...others] = await linesOf('client authentication failed', 2)
-    expect(known).toMatchObject({
-      level: 40,
-      requestId: wrong.headers.get('x-request-id') ?? '',
-      operation: 'issueToken',
-      actor: `application:${owner.appId}`,
-      address: '127.0.0.1',
-    })
+    const who = { operation: 'issueToken', actor: `application:${owner.appId}`, address: '127.0.0.1' }
+    expect(known).toMatchObject({ level: 40, requestId: wrong.headers.get('x-request-id') ?? '', ...who })
     expect([unknown?.actor, others]).toEqual([undefined, []])
 
     const asked = { appId: owner.appId, deviceNo: 'SN00000001' }

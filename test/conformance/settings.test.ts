@@ -12,15 +12,11 @@ describe.skipIf(process.env.FORECOURT_BASE_URL !== undefined)('a service of othe
   let client: Client
 
   beforeAll(async () => {
-    service = await startService({
-      env: {
-        FORECOURT_INVENTORY_POLICY: 'required',
-        FORECOURT_PRIVATE_CALLBACKS: 'allow',
-        FORECOURT_PRESENCE_SECONDS: '77',
-        FORECOURT_COORDINATES: 'wgs84',
-        FORECOURT_TIME_ZONE: timeZone,
-      },
-    })
+    const env = {
+      ...{ FORECOURT_INVENTORY_POLICY: 'required', FORECOURT_PRESENCE_SECONDS: '77', FORECOURT_COORDINATES: 'wgs84' },
+      ...{ FORECOURT_PRIVATE_CALLBACKS: 'allow', FORECOURT_TIME_ZONE: timeZone },
+    }
+    service = await startService({ env })
     client = new Client(service)
     expectSuccess(await client.operate('saveDeviceModel', { serialPrefix: 'SN', modelName: 'Barrier' }))
   })
@@ -31,12 +27,8 @@ describe.skipIf(process.env.FORECOURT_BASE_URL !== undefined)('a service of othe
 
   test('an application is told the settings that it has to know', async () => {
     const { token } = await newApplication(client)
-    expect(expectSuccess(await client.call('getApplication', {}, { token }))).toMatchObject({
-      timeZone,
-      presenceSeconds: 77,
-      inventoryPolicy: 'required',
-      coordinateSystem: 'wgs84',
-    })
+    const known = { timeZone, presenceSeconds: 77, inventoryPolicy: 'required', coordinateSystem: 'wgs84' }
+    expect(expectSuccess(await client.call('getApplication', {}, { token }))).toMatchObject(known)
   })
 
   type App = Awaited<ReturnType<typeof newApplication>>

@@ -11,29 +11,14 @@ const owner = await newApplication(client)
 const fast = await newRule(owner, 1)
 const slow = await newRule(owner, 2)
 const occupancy = await newRule(owner, 3)
+const [near, far] = [{ coordinates: '115.899918,28.676493' }, { coordinates: '-180,-90' }]
+const beijing = { provinceCode: '110000', cityCode: '110100', districtCode: '110101', coordinates: '116.4,39.9' }
 const north = await newSite(owner, { siteName: 'North Gate 100%', contacts: 'Wang Fang', fastChargeBillRuleId: fast })
-const south = await newSite(owner, {
-  siteName: 'south_gate',
-  contacts: 'Li Na',
-  rushingBillRuleId: slow,
-  coordinates: '115.899918,28.676493',
-})
-const lake = await newSite(owner, {
-  siteName: '东湖充电站',
-  contacts: '王芳',
-  placeholderBillRuleId: occupancy,
-  provinceCode: '110000',
-  cityCode: '110100',
-  districtCode: '110101',
-  coordinates: '116.4,39.9',
-})
-const west = await newSite(owner, {
-  siteName: 'West',
-  contacts: 'Li Wei',
-  districtCode: '360103',
-  coordinates: '-180,-90',
-  fastChargeBillRuleId: fast,
-})
+const south = await newSite(owner, { siteName: 'south_gate', contacts: 'Li Na', rushingBillRuleId: slow, ...near })
+const ofLake = { siteName: '东湖充电站', contacts: '王芳', placeholderBillRuleId: occupancy }
+const lake = await newSite(owner, { ...ofLake, ...beijing })
+const ofWest = { siteName: 'West', contacts: 'Li Wei', districtCode: '360103', fastChargeBillRuleId: fast }
+const west = await newSite(owner, { ...ofWest, ...far })
 
 test('pageSites answers the records as they were saved, the newest first', async () => {
   const { list } = await succeed('pageSites', {}, owner)

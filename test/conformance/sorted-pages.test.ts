@@ -53,11 +53,7 @@ for (const [index, name] of names.entries()) {
 
 type Row = Record<string, unknown>
 type Ask = (query: object) => Promise<Answer<unknown>>
-interface Page {
-  list: Row[]
-  total: number
-  nextCursor: string | null
-}
+type Page = { list: Row[]; total: number; nextCursor: string | null }
 
 const developer = await signIn(client, await newPerson(client, 'developer', [first.appId, third.appId]))
 const stranger = await signIn(client, await newPerson(client, 'developer', []))

@@ -132,13 +132,8 @@ test('a read of a client that has closed its half is answered', async () => {
 
 test('HEAD of a file tells no length, and that of a record the length that GET tells', async () => {
   const export_ = '/api/bulk/v1/export/create?kind=devices&format=ndjson'
-  const head = async (path: string, method: string) =>
-    (
-      await fetch(client.url + path, {
-        method,
-        headers: { ...bearer(application.token), 'accept-encoding': 'identity' },
-      })
-    ).headers
+  const headers = { ...bearer(application.token), 'accept-encoding': 'identity' }
+  const head = async (path: string, method: string) => (await fetch(client.url + path, { method, headers })).headers
   expect((await head(export_, 'HEAD')).get('content-length')).toBeNull()
   const page = `${pageDevices.path}?pageSize=1`
   expect((await head(page, 'HEAD')).get('content-length')).toBe((await head(page, 'GET')).get('content-length'))
