@@ -12,10 +12,11 @@ import { forecourt, startForecourt } from '../cli/support.ts'
 import { Client } from '../kit/client.ts'
 import { databaseProcesses } from '../kit/database.ts'
 import { newApplication } from '../kit/records.ts'
-import { atScale } from '../kit/scale.ts'
+import { atScale, longTest } from '../kit/scale.ts'
 import { waitUntil } from '../kit/waits.ts'
 import { BackupBed, expectDone, expectRefused } from './backup-bed.ts'
 import { expectServes, inconsistencies } from './restored.ts'
+import { Striker } from './strikes.ts'
 import { type Create, contradictions, Writers } from './writers.ts'
 
 // Backup and restore with the command line, as an operator runs them.
@@ -200,4 +201,65 @@ test('a row that the database does not take ends a restore with its words, and n
     /^The database refused a statement: null value in column "model_name"/,
   )
   expect(await look((sql) => sql`select 1 from device_catalogue where version > 1`)).toHaveLength(0)
+})
+
+describe('killed at any moment', () => {
+  const striker = new Striker()
+  let source: Awaited<ReturnType<typeof newDatabase>>
+
+  beforeAll(async () => {
+    source = await newDatabase('forecourt')
+    await source.look((sql) =>
+      sql.unsafe(`
+        insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, created_at)
+        values ('many', 'many', 'x', 7200, now());
+        insert into event (app_id, id, type, time, actor, subject, data)
+        select 'many', i, 'device.bound', now(), 'application:many', 'SN-' || i, '{"text":"' || repeat(md5(i::text), 8) || '"}'
+        from generate_series(1, 20000) as i`),
+    )
+  }, 60_000)
+  afterAll(() => striker.end(), 60_000)
+
+  /** Has the killer process kill a command at a random moment. Returns whether the command was still running. */
+  async function killWithin(args: string[], env: Record<string, string>, withinMs: number): Promise<boolean> {
+    const { child, ended } = startForecourt(args, env)
+    await striker.kill([child.pid as number], withinMs)
+    return (await ended).code === null
+  }
+
+  /** The duration of a command that is not killed, in milliseconds. */
+  async function timed(args: string[], env: Record<string, string>): Promise<number> {
+    const began = performance.now()
+    expectDone(await forecourt(args, env))
+    return performance.now() - began
+  }
+
+  test(`${rounds} times, a backup leaves no file that looks whole`, async () => {
+    const file = newFile()
+    const takes = await timed(['backup', file], source.env)
+    for (let round = 0; round < rounds; round++) {
+      rmSync(file, { force: true })
+      await killWithin(['backup', file], source.env, takes)
+      if (!existsSync(file)) continue
+      await using handle = await open(file)
+      await verifyBackup(handle, () => {})
+    }
+    expectDone(await forecourt(['backup', file], source.env))
+    expect(existsSync(`${file}.partial`)).toBe(false)
+  }, 300_000)
+
+  longTest(`${rounds} times, a restore leaves the database empty`, async () => {
+    const file = newFile()
+    expectDone(await forecourt(['backup', file], source.env))
+    const takes = await timed(['restore', file], (await newDatabase()).env)
+    for (let round = 0; round < rounds; round++) {
+      const { env, look } = await newDatabase()
+      if (!(await killWithin(['restore', file], env, takes))) continue
+      const again = await forecourt(['restore', file], env)
+      // A restore that was killed just after its commit is complete, so a second one is refused.
+      if (again.code !== 0) expectRefused(again, 'The database isn’t empty')
+      const [events] = await look((sql) => sql`select count(*)::int as count from event where app_id = 'many'`)
+      expect(events?.count).toBe(20_000)
+    }
+  })
 })
