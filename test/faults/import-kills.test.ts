@@ -59,32 +59,6 @@ function countsOf(appId: string) {
   })
 }
 
-test('a dry run that waits for a lock for longer than its lease keeps its job, and counts a repeated serial', async () => {
-  const app = await newApplication(survivor)
-  const rows = Array.from({ length: 2_000 }, () => deviceBody('', { deviceNo: newSerial('LEASE') }))
-  const file = linesOf([...rows, { ...rows[0], deviceName: 'Another name' }])
-  const asked = { token: app.token, headers }
-  const id = (await survivor.call('createImport', { kind: 'devices', dryRun: 'true', file }, asked)).data.id
-  await becomesTrue(async () => (await told(id)).created > 0)
-  // Shorter than a statement may take, and longer than the lease of 6 s.
-  const lock = database.run((sql) =>
-    sql.begin(async (tx) => {
-      await tx`lock table device_binding in access exclusive mode`
-      await tx`select pg_sleep(7)`
-    }),
-  )
-  const owners = new Set<string>()
-  const isOver = async () => {
-    const [row] = await database.sql`select lease_owner from import where id = ${id}`
-    owners.add(row?.lease_owner)
-    return (await told(id)).status > 2
-  }
-  await waitUntil(isOver, 60_000)
-  await lock
-  expect(owners.size).toBe(1)
-  expect(await told(id)).toMatchObject({ status: 3, created: 2_000, refused: 1 })
-})
-
 test(`imports whose process is killed or stands still, ${rounds} times, take effect once and count once`, async () => {
   const inMiddle: number[] = []
   for (let round = 0; round < rounds || (inMiddle.length === 0 && round < rounds + 5); round++) {

@@ -1,16 +1,14 @@
 import { expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { Client, type Faults, target } from '../kit/client.ts'
-import { contractOf } from '../kit/contracts.ts'
+import { type Faults, target } from '../kit/client.ts'
 import { onDisk } from '../kit/folders.ts'
 import { heldAtMostMs, heldMs, watchedEnvironment } from '../kit/held-loop.ts'
 import { ownWorkplace } from '../kit/own-workplace.ts'
 import { deviceBody, newApplication } from '../kit/records.ts'
 import { longTest } from '../kit/scale.ts'
-import { becomesTrue, load } from '../kit/waits.ts'
+import { load } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
-import { Crowd } from './crowd.ts'
 
 // No uploaded file and no body keeps other applications from being served, blocks the event loop for long, or takes much
 // memory.
@@ -179,28 +177,6 @@ test('of a thousand faults and more a thousand are told', async () => {
   const { code, data } = await (await target()).operate('importDeviceInventory', { entries })
   const { errors } = data as unknown as Faults
   expect([code, errors.length, errors.at(-1)?.field]).toEqual([10001, 1000, 'entries[499].modelName'])
-})
-
-longTest('bodies in chunks of one byte take no more memory than others', async () => {
-  const service = await place.startService()
-  const megabytesNow = () =>
-    Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${service.process.pid}/status`, 'utf8'))?.[1]) / 1024
-  const before = megabytesNow()
-  const lines = [`POST ${contractOf('issueToken').path} HTTP/1.1`, 'Host: forecourt', 'Content-Type: application/json']
-  const unfinished = `${lines.join('\r\n')}\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\n0\r\n'.repeat(60_000)}`
-  const count = 100
-  const crowd = await Crowd.open(service.url, count, unfinished)
-  let most = 0
-  await becomesTrue(() => {
-    most = Math.max(most, megabytesNow())
-    return crowd.size === 0
-  }, 10_000)
-  // A list of the received pieces would need some hundred bytes for each byte of a body, 6 MB; collections of garbage may
-  // wait.
-  expect(most - before).toBeLessThan(3 * count)
-  crowd.leave()
-  expect((await new Client(service).call('getHealth', {})).status).toBe(200)
-  expect(await service.stop()).toBe(0)
 })
 
 /** Node collects later than Bun: its memory rises in the first third of the file, and no more after it. */

@@ -5,7 +5,7 @@ import { expiredSetUps } from '../../src/people/operators/store.ts'
 import { endedSessions } from '../../src/people/sessions/store.ts'
 import { rememberedMs } from '../kit/client.ts'
 import { askWhileLocked } from '../kit/locks.ts'
-import { cookieOf, enter, insertPasskey, newPassword, newPerson, signIn } from '../kit/people.ts'
+import { enter, insertPasskey, newPassword, newPerson, signIn } from '../kit/people.ts'
 import { newSerial, shownSecret } from '../kit/records.ts'
 import { twoServices } from '../kit/two-services.ts'
 import { sleep, waitUntil } from '../kit/waits.ts'
@@ -152,34 +152,5 @@ describe('what waits', () => {
       const who = index === 0 ? person : other
       expect((await askWhileLocked(database, lockAccount(who.id), () => enter(client, who), change)).code).toBe(10031)
     }
-  })
-
-  test('holds no lock of the log while it waits for a session', async () => {
-    // Not the last admin, who could be neither reset nor deleted.
-    const [person] = [await newPerson(client, 'admin'), await newPerson(client, 'admin')]
-    const headers = await signIn(client, person)
-    expect((await client.call('createOperatorKey', { name: newSerial('key'), role: 'viewer' }, { headers })).code).toBe(
-      0,
-    )
-    const [first, second] = [await enter(client, person), await enter(client, person)]
-    const isLogFree = () =>
-      database
-        .run((sql) => sql`select 1 from application_lock where app_id = '' for update nowait`)
-        .then(
-          () => true,
-          () => false,
-        )
-    const lockSession = (id: number | null) => (tx: ISql) =>
-      tx`select 1 from operator_session where id = ${id} for update`
-    const isFree: boolean[] = []
-    const look = async () => isFree.push(await isLogFree())
-    // A sign-in that ends the browser's former session, and a reset that ends all.
-    const asks: [lock: (tx: ISql) => Promise<unknown>, ask: () => Promise<unknown>][] = [
-      [lockSession(first.data.id), () => enter(client, person, undefined, { cookie: cookieOf(first) })],
-      [lockSession(second.data.id), () => client.operate('resetOperator', { id: person.id })],
-      [lockAccount(person.id), () => client.operate('deleteOperator', { id: person.id })],
-    ]
-    for (const [lock, ask] of asks) await askWhileLocked(database, lock, ask, look)
-    expect(isFree).toEqual([true, true, true])
   })
 })

@@ -110,40 +110,6 @@ test('a file that upkeep has begun to remove is not taken', async () => {
   expect((await client.operate('getImport', { id: file.id })).data ?? null).toBeNull()
 })
 
-test('an import of which a piece is missing fails', async () => {
-  const file = await sendSlowly(await newApplication(client))
-  await file.send(1_000)
-  await waitUntil(async () => (await file.pieces()) === 2)
-  await database.sql`delete from import_piece where import_id = ${file.id} and piece = 1`
-  await file.end()
-  expect((await file.answer).status).toBe(200)
-  await waitUntil(async () => (await client.operate('getImport', { id: file.id })).data.status > 2)
-  const { status, created, rows, error } = (await client.operate('getImport', { id: file.id })).data
-  expect({ status, created, rows }).toEqual({ status: 4, created: 500, rows: 1_001 })
-  expect(error).toContain('501 rows')
-})
-
-test('a file that is refused is told so, also where a piece of it could not be written', async () => {
-  const { token } = await newApplication(client)
-  const piece = `${JSON.stringify(deviceBody(''))}\n`.repeat(600)
-  const file = Buffer.concat([Buffer.from(piece), Buffer.from([0xff, 0xff, 0x0a])])
-  const headers = { 'content-type': 'application/x-ndjson; charset=utf-8' }
-  await database.run((sql) =>
-    sql.begin(async (tx) => {
-      await tx`lock table import_piece in share mode`
-      const answer = client.call('createImport', { kind: 'devices', file }, { token, headers })
-      const cut = () =>
-        database.sql`
-              select pg_terminate_backend(pid) from pg_stat_activity
-              where wait_event_type = 'Lock' and query like '%insert into import_piece%'`
-      await waitUntil(async () => (await cut()).length > 0, 20_000)
-      const { status, data, text } = await answer
-      expect(status, text).toBe(400)
-      expect(data).toMatchObject({ errors: [{ field: 'body' }] })
-    }),
-  )
-})
-
 /** More rows than fit into the buffers of a connection. */
 const rows = 12_000
 const readers = atScale(9, 60)
