@@ -190,58 +190,48 @@ describe('a setting that cannot be used is named in one sentence:', () => {
 })
 
 describe('a user without rights is told which right on what:', () => {
-  const rights: [what: string, inGate: boolean, prepare: (user: string) => string, told: RegExp][] = [
+  /** What has been said about the user and the database x, and the sentence that follows from it. */
+  const rights: [statement: string, inGate: boolean, told: RegExp][] = [
     [
-      'none to create',
+      '',
       true,
-      () => '',
       /^The user x may not create tables in schema public of database x: grant create on schema public to x\.$/,
     ],
     [
-      'none to use the schema',
-      false,
-      () => 'revoke usage on schema public from public',
+      ...(['revoke usage on schema public from public', false] as const),
       /^The user x may not use schema public of database x: grant usage, create on schema public to x\.$/,
     ],
     [
-      'a search path that names no schema',
-      false,
-      (user) => `alter role ${user} set search_path = "$user", "For Court"`,
+      ...(['alter role x set search_path = "$user", "For Court"', false] as const),
       /^The database x has no schema "For Court" for the user x: create schema "For Court" authorization x\.$/,
     ],
     [
-      'none to connect',
-      false,
-      (user) => `revoke connect on database ${user} from public`,
+      ...(['revoke connect on database x from public', false] as const),
       /^Can’t connect to the database: permission denied for database "x" \(database x at .+\)\.$/,
     ],
     [
-      'tables that belong to somebody else',
-      true,
-      (user) => `grant create on schema public to ${user}`,
+      ...(['grant create on schema public to x', true] as const),
       /^The tables in schema public of database x belong to forecourt, and the user x may not use them: grant forecourt to x\.$/,
     ],
   ]
-  for (const [index, [what, inGate, prepare, told]] of rights.entries()) {
+  for (const [index, [statement, inGate, told]] of rights.entries()) {
     const run = inGate ? test : longTest
-    run(what, async () => {
+    run(statement || 'nothing', async () => {
       const name = `limited_${index}`
       const { user, password } = database.connection
       await database.run((sql) => sql.unsafe(`create database ${name}`))
       await database.run((sql) => sql.unsafe(`create role ${name} login password 'secret'`))
       const env = { DATABASE_URL: database.url(name) }
-      if (what.startsWith('tables')) expect((await forecourt(['migrate', 'up'], env)).code).toBe(0)
-      await withSql({ ...database.connection, database: name }, (sql) => sql.unsafe(prepare(name)))
+      if (statement.startsWith('grant')) expect((await forecourt(['migrate', 'up'], env)).code).toBe(0)
+      await withSql({ ...database.connection, database: name }, (sql) =>
+        sql.unsafe(statement.replaceAll(' x', ` ${name}`)),
+      )
       const limited = { DATABASE_URL: env.DATABASE_URL.replace(`${user}:${password}`, `${name}:secret`) }
       const { code, stderr } = await endOfStart(place.newFolder(), limited)
       expect([code, stderr.includes('secret')]).toEqual([1, false])
       // Log lines before the error, as of a slow database, are removed.
-      expect(
-        stderr
-          .replace(/^(\{.+\}\n)*/, '')
-          .replaceAll(name, 'x')
-          .trimEnd(),
-      ).toMatch(told)
+      const sentence = stderr.replace(/^(\{.+\}\n)*/, '').trimEnd()
+      expect(sentence.replaceAll(name, 'x')).toMatch(told)
     })
   }
 })
