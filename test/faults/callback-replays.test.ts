@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { databaseIn, embeddedConnection, withSql } from '../kit/database.ts'
 import { answerWith, verify } from '../kit/receiver.ts'
-import { siteBody, type TestApplication } from '../kit/records.ts'
+import type { TestApplication } from '../kit/records.ts'
 import { atScale, randomNumbers, seed } from '../kit/scale.ts'
 import { anyMoment, becomes, becomesTrue, waitUntil } from '../kit/waits.ts'
 import { CallbackBed, type Endpoint, serialOf } from './callback-bed.ts'
@@ -219,24 +219,6 @@ describe.concurrent('events that are made while a callback is stopped', () => {
     expect((await pageOf(app)).missedEvents).toBe(0)
     expect(await replay(app, { isDelivered: false })).toBe(0)
     expect(await stopsOf(app), 'nothing is left to remember').toBe(0)
-  })
-
-  test('count only where the callback asks for them, and after its removal too', async () => {
-    const members = { callbackEvents: ['device.bound'] }
-    const app = await bed.newEndpoint(undefined, members)
-    await stop(app)
-    await bed.createDevicesOf(app, 2)
-    const site = await client.call('saveSite', siteBody(app.appId), { token: app.token })
-    expect(site.code, site.text).toBe(0)
-    expect((await healthOf(app)).missedEvents).toBe(2)
-    await lift(app, { ...members, callbackUrl: null })
-    expect(await healthOf(app)).toMatchObject({ state: 'off' })
-    await lift(app, members)
-    expect((await healthOf(app)).missedEvents).toBe(2)
-    const count = receiver.at(app.path).length
-    expect(await replay(app, { isDelivered: false })).toBe(3)
-    expect(await receiver.waitFor(app.path, count + 3)).toHaveLength(count + 3)
-    expect((await healthOf(app)).missedEvents).toBe(0)
   })
 
   test('are all told beside saves at any moment: each event has a delivery or is counted', async () => {

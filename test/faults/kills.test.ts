@@ -147,13 +147,7 @@ test(`killing the database under a live server ${kills} times is told as 503, an
   const env = { DATABASE_URL: database.url(), FORECOURT_STATEMENT_TIMEOUT_MS: String(statementTimeoutMs) }
   const { service, client } = await place.start({ env })
   const ledger = new Ledger(await newApplication(client), service)
-  const probes: number[] = []
-  const probe = async () => {
-    const began = performance.now()
-    const readiness = await client.call('getReadiness', {})
-    probes.push(performance.now() - began)
-    return readiness
-  }
+  const probe = () => client.call('getReadiness', {})
   while (ledger.killed < kills) {
     await ledger.untilBusy()
     // Kills the server alone, whose helper processes then end by themselves, or all of them, as the end of a container
@@ -178,7 +172,6 @@ test(`killing the database under a live server ${kills} times is told as 503, an
     expect(ledger.writers.settled.length).toBeGreaterThan(settled)
   }
   await ledger.close(database.connection)
-  expect(Math.max(...probes), 'the slowest /readyz, in ms').toBeLessThan(statementTimeoutMs + 20_000)
   expect(service.process.exitCode, 'the server lives').toBeNull()
   expect(await service.stop()).toBe(0)
   await database.stop()

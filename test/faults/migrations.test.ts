@@ -160,26 +160,6 @@ describe('migrate', () => {
     )
     expect(lines).toContainEqual([{ reason }, 'migration couldn’t lock its tables; will retry'])
   })
-
-  test('logs why a file holds the write path, where there is anything to hold', async () => {
-    const { folder, write, lines, log } = folderOf({
-      '0001-first.sql': 'create table first (n int);',
-      '0002-held.sql': '-- Carries rows.\n-- holds the write path: all rows move\nupdate first set n = 1;',
-    })
-    await migrate(sql, open, folder, log)
-    const words = () => lines.splice(0).map(([, each]) => each)
-    expect(words()).toEqual(['migration applied', 'migration applied'])
-    write({
-      '0003-held.sql': '-- holds the write path: all rows move\n-- again\nupdate first set n = 1;',
-      '0004-not.sql': '-- It\nupdate first set n = 2;\n-- holds the write path: not in the head',
-    })
-    await migrate(sql, open, folder, log)
-    expect(lines[0]).toEqual([
-      { file: '0003-held.sql', reason: 'all rows move' },
-      'this migration blocks writes while it runs',
-    ])
-    expect(words().slice(1)).toEqual(['migration applied', 'migration applied'])
-  })
 })
 
 describe('routines', () => {

@@ -8,7 +8,7 @@ import { askWhileLocked } from '../kit/locks.ts'
 import { enter, insertPasskey, newPassword, newPerson, signIn } from '../kit/people.ts'
 import { newSerial, shownSecret } from '../kit/records.ts'
 import { twoServices } from '../kit/two-services.ts'
-import { sleep, waitUntil } from '../kit/waits.ts'
+import { waitUntil } from '../kit/waits.ts'
 
 // The ends of sessions, links, keys and locks, for which the tests change the times in the rows instead of waiting; and
 // what a request of a person does whose session, role or factor changes while it waits.
@@ -81,24 +81,6 @@ test('a key lasts 180 days when nothing is said, and 366 at most', async () => {
   expect(Math.round(days)).toBe(180)
   expect((await make(dayHence(365))).code).toBe(0)
   expect((await make(dayHence(367))).code).toBe(10001)
-})
-
-test('a key shows its last use, to the minute', async () => {
-  const made = (await client.operate('createOperatorKey', { name: newSerial('key'), role: 'viewer' })).data
-  const [id, operatorKey] = [made.id, shownSecret(made.operatorKey)]
-  const lastUse = async () =>
-    (await client.operate('pageOperatorKeys', {})).data.list.find((key) => key.id === id)?.lastUseTime
-  expect(await lastUse()).toBeNull()
-  expect((await client.call('getOverview', {}, { token: operatorKey })).code).toBe(0)
-  const first = await lastUse()
-  expect(first).toBeString()
-  // Later uses in the same minute are not stored, also when the process no longer remembers the key.
-  await sleep(rememberedMs + 200)
-  expect((await client.call('getOverview', {}, { token: operatorKey })).code).toBe(0)
-  expect(await lastUse()).toBe(first)
-  await database.sql`update operator_key set used_at = now() - interval '2 minutes' where id = ${id}`
-  expect((await client.call('createSession', { operatorKey })).code).toBe(0)
-  expect(await lastUse()).not.toBe(first)
 })
 
 test('a key ends when it was said to', async () => {

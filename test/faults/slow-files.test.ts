@@ -7,7 +7,6 @@ import { ownWorkplace } from '../kit/own-workplace.ts'
 import { newPerson, signIn } from '../kit/people.ts'
 import { deviceBody, newApplication, newSerial, type TestApplication } from '../kit/records.ts'
 import { atScale, longTest } from '../kit/scale.ts'
-import { newSharedDatabase } from '../kit/shared-server.ts'
 import { sleep, staysTrue, waitUntil } from '../kit/waits.ts'
 
 // Files that are uploaded slowly, while the service removes old rows; and exports that are read slowly or not at all: their
@@ -146,32 +145,6 @@ longTest(`${readers} readers of exports that stand still hold no connection of t
   await waitUntil(async () => (await atWork()).length === 0)
   expect((await client.call('createExport', { kind: 'devices' }, { token })).status).toBe(200)
 })
-
-test.each(atScale(['gzip'], ['identity', 'gzip', 'br']))(
-  'an export (%s) whose reader goes away is read no further',
-  async (encoding) => {
-    // A database and a service in which nothing else reads devices.
-    const own = await newSharedDatabase()
-    const service = await place.startService({ env: { DATABASE_URL: own.url() } })
-    const { appId, token } = await newApplication(new Client(service))
-    await own.sql`
-      insert into device (device_no, app_id, device_name, province_code, city_code, district_code, coordinates, bound_at)
-      select 'GO-' || i, ${appId}, 'gate', '1', '1', '1', '1,1', now() from generate_series(1, 100000) as i`
-    const reading = new AbortController()
-    const headers = { authorization: `Bearer ${token}`, 'accept-encoding': encoding }
-    const path = `${service.url}${createExport.path}?kind=devices`
-    const answer = await fetch(path, { headers, signal: reading.signal })
-    await answer.body?.getReader().read()
-    reading.abort()
-    // The wait of 3 s is twice the time that the whole export takes.
-    const rowsRead = async () => {
-      const [read] = await own.sql`select idx_tup_fetch as rows from pg_stat_user_tables where relname = 'device'`
-      return Number(read?.rows)
-    }
-    expect(await staysTrue(async () => (await rowsRead()) < 50_000, 3_000)).toBe(true)
-    await service.stop()
-  },
-)
 
 const linesOf = (text: string) => text.split('\n').filter((line) => line !== '').length
 
