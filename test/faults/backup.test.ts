@@ -15,7 +15,7 @@ import { atScale, longTest } from '../kit/scale.ts'
 import { waitUntil } from '../kit/waits.ts'
 import { BackupBed, expectDone, expectRefused } from './backup-bed.ts'
 import { expectServes, inconsistencies } from './restored.ts'
-import { Striker } from './strikes.ts'
+import { killAtAnyMoment } from './strikes.ts'
 import { type Create, contradictions, Writers } from './writers.ts'
 
 // Backup and restore with the command line, as an operator runs them.
@@ -159,7 +159,6 @@ test('a row that the database does not take ends a restore with its words, and n
 })
 
 describe('killed at any moment', () => {
-  const striker = new Striker()
   let source: Awaited<ReturnType<typeof newDatabase>>
 
   beforeAll(async () => {
@@ -173,12 +172,11 @@ describe('killed at any moment', () => {
         from generate_series(1, 20000) as i`),
     )
   }, 60_000)
-  afterAll(() => striker.end(), 60_000)
 
-  /** Has the killer process kill a command at a random moment. Returns whether the command was still running. */
+  /** Kills a command at a random moment. Returns whether the command was still running. */
   async function killWithin(args: string[], env: Record<string, string>, withinMs: number): Promise<boolean> {
     const { child, ended } = startForecourt(args, env)
-    await striker.kill([child.pid as number], withinMs)
+    await killAtAnyMoment([child.pid as number], withinMs)
     return (await ended).code === null
   }
 

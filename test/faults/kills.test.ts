@@ -1,40 +1,31 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import { findProcess } from '../../src/embedded/processes.ts'
 import { Client } from '../kit/client.ts'
 import { type Connection, embeddedConnection, postmasterPid, withSql } from '../kit/database.ts'
 import { onDisk } from '../kit/folders.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { newApplication, type TestApplication } from '../kit/records.ts'
 import { atScale, isLong, randomNumbers, seed } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
 import { anyMoment, becomesTrue, waitUntil } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
-import { Striker } from './strikes.ts'
+import { killAtAnyMoment } from './strikes.ts'
 import { type Create, contradictions, stored, totals, Writers } from './writers.ts'
 
 const kills = atScale(1, 20)
 /** The limit, if none of the first kills interrupted a write. */
 const mostKills = kills * 5
-const place = new Workplace(onDisk)
+const place = ownWorkplace(onDisk)
 const random = randomNumbers(seed)
 /** The writers of the running test. */
 const atWork: Writers[] = []
-let striker: Striker
-
-beforeAll(() => {
-  striker = new Striker()
-})
-afterAll(async () => {
-  await striker.end()
-  await place.clear()
-}, 120_000)
 
 afterEach(() => {
   for (const writers of atWork.splice(0)) writers.abandon()
 })
 
-/** Has the killer process kill these processes at a random moment, and waits until they have ended. */
+/** Kills these processes at a random moment, and waits until they have ended. */
 async function killSoon(pids: number[], withinMs: number): Promise<number[]> {
-  const killed = await striker.kill(pids, withinMs)
+  const killed = await killAtAnyMoment(pids, withinMs)
   await waitUntil(() => pids.every((pid) => findProcess(pid) === undefined))
   return killed
 }
