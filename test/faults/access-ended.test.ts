@@ -261,19 +261,6 @@ test('what is sent comes whole to somebody who keeps their access', async () => 
   }
 })
 
-test('the connection of a reader who has stood still for long closes as well', async () => {
-  const { headers, lose } = await ofPerson(full, 'developer', (id) =>
-    client.operate('updateOperator', { id, appIds: [] }),
-  )
-  const path = `${createExport.path}?kind=devices&format=ndjson&appId=${full.appId}`
-  const read = await standStill(path, headers)
-  // After this time the buffers are full, and the service reads no further page.
-  expect(await staysTrue(() => read.isOpen(), 1_500)).toBe(true)
-  await lose()
-  await waitUntil(() => !read.isOpen(), 20_000)
-  expect(await read.isWhole()).toBe(false)
-})
-
 test('an export of the audit trail ends with the role that reads it, also of an application that its reader keeps', async () => {
   const holder = await ofPerson(full, 'viewer', (id) =>
     client.operate('updateOperator', { id, role: 'developer', appIds: [full.appId] }),

@@ -156,14 +156,3 @@ test('one that fails is noted with why, fails in the doctor, and is over with th
   await database.sql`update backup_record set began_at = began_at - interval '27 hours'`
   expect(await look()).toMatchObject({ status: 'warn', todo: expect.stringContaining('--keep') })
 })
-
-test('a database that takes no writes is backed up, and it is told that nothing was noted', async () => {
-  const { database: name } = database.connection
-  await database.run((sql) => sql`alter database ${sql(name)} set default_transaction_read_only = on`)
-  const ended = await forecourt(['backup', '--to', folder], env)
-  await database.run((sql) =>
-    sql.begin('read write', (tx) => tx`alter database ${tx(name)} reset default_transaction_read_only`),
-  )
-  expect([ended.code, ended.stdout]).toEqual([0, expect.stringContaining(': verified, ')])
-  expect(ended.stderr).toContain('The backup is complete, but couldn’t be recorded in the database')
-})

@@ -1,25 +1,20 @@
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { once } from 'node:events'
 import type postgres from 'postgres'
 import { Client } from '../kit/client.ts'
 import { onDisk } from '../kit/folders.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
 import { atScale } from '../kit/scale.ts'
 import { twoServices } from '../kit/two-services.ts'
 import { becomesTrue } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
-import { Striker } from './strikes.ts'
+import { killAtAnyMoment } from './strikes.ts'
 
 const kills = atScale(1, 9)
 const rows = 1000
-const place = new Workplace(onDisk)
+const place = ownWorkplace(onDisk)
 
-const striker = new Striker()
 const database = await place.findDatabase()
-afterAll(async () => {
-  await striker.end()
-  await place.clear()
-}, 120_000)
 
 /** The devices of these serials that exist, each with the record in its event. Each serial has one event or none. */
 function readRecords(serials: string[]): Promise<Map<string, string>> {
@@ -45,7 +40,7 @@ async function killMidBatch(app: TestApplication, body: string, key: string, ser
     const look = async (sql: postgres.Sql) => (await sql`select from device where app_id = ${app.appId} limit 1`).length
     await database.run((sql) => becomesTrue(async () => (await look(sql)) > 0))
   }
-  await Promise.all([striker.kill([victim.process.pid as number], isSoon ? 20 : 300), sending])
+  await Promise.all([killAtAnyMoment([victim.process.pid as number], isSoon ? 20 : 300), sending])
   if (victim.process.exitCode === null && victim.process.signalCode === null) await once(victim.process, 'exit')
   return (await readRecords(serials)).size
 }

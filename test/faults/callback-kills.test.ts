@@ -10,7 +10,7 @@ import { newSharedDatabase } from '../kit/shared-server.ts'
 import { anyMoment, becomesTrue, load, sleep, waitUntil } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 import type { Endpoint } from './callback-bed.ts'
-import { Striker } from './strikes.ts'
+import { strike } from './strikes.ts'
 
 /** The least number of kills. The test goes on until a kill has kept an outcome from being stored, up to `mostKills`. */
 const kills = 12
@@ -96,7 +96,6 @@ longTest('callbacks of two processes come once each, and at least once, in order
   for (const endpoint of quiet) expect(idsAt(endpoint.path)).toEqual(await expectedOf(database, endpoint))
   expect(await hasBoth(), 'each process has delivered some').toBe(true)
 
-  const striker = new Striker()
   const endpoints: Endpoint[] = []
   let killed = 0
   for (let hasTaken = false; killed < kills || (!hasTaken && killed < mostKills); killed++) {
@@ -109,7 +108,7 @@ longTest('callbacks of two processes come once each, and at least once, in order
       database.signalAll('SIGKILL')
       await anyMoment(random, 1_500)
       await database.start()
-    } else await striker.strike(services[killed % 2] as Service, false)
+    } else await strike(services[killed % 2] as Service)
     await Promise.all(creating.map((one) => one.stop()))
     const stored = await storedOf(database, fresh)
     hasTaken ||= fresh.flatMap(({ path }) => firstsAt(path)).length > stored
@@ -117,7 +116,6 @@ longTest('callbacks of two processes come once each, and at least once, in order
     if (killed % 4 === 2) await haveArrived(database, fresh, leaseMs + 20_000)
     if (killed % 4 !== 3) services[killed % 2] = await start(database)
   }
-  await striker.end()
   await haveArrived(database, endpoints, leaseMs + 20_000)
   let doubles = 0
   for (const endpoint of endpoints) {

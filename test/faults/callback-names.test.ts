@@ -4,22 +4,7 @@ import { join } from 'node:path'
 import { projectFolder } from '../kit/folders.ts'
 import { longTest } from '../kit/scale.ts'
 
-interface Sent {
-  error: string | null
-  responseStatus: number | null
-  ms: number
-}
-
-interface Probed {
-  unknown: Sent
-  private_: Sent
-  localhost: Sent
-  silent: Sent[]
-  honest: Sent[]
-  passwords: number[]
-  gapMs: number
-  remembered: Sent & { isAsked: boolean }
-}
+type Sent = { error: string | null; responseStatus: number | null; ms: number }
 
 const isNode = process.env.FORECOURT_TEST_RUNTIME === 'node'
 const client = join(
@@ -34,7 +19,9 @@ longTest('name servers that say nothing delay nobody but their own', () => {
     timeout: 110_000,
   })
   expect(stdout, stderr).not.toBe('')
-  const probed: Probed = JSON.parse(stdout)
+  const probed: {
+    [sent in 'unknown' | 'private_' | 'localhost' | 'remembered']: Sent
+  } & { silent: Sent[]; honest: Sent[]; passwords: number[]; gapMs: number } = JSON.parse(stdout)
   expect(probed.unknown.error).toBe('the name was not found (ENOTFOUND)')
   expect(probed.private_.error).toBe('the address is private, local or reserved')
   expect(probed.localhost.responseStatus).toBe(200)

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { databaseIn, embeddedConnection, withSql } from '../kit/database.ts'
 import { answerWith, verify } from '../kit/receiver.ts'
-import { siteBody, type TestApplication } from '../kit/records.ts'
+import type { TestApplication } from '../kit/records.ts'
 import { atScale, randomNumbers, seed } from '../kit/scale.ts'
 import { anyMoment, becomes, becomesTrue, waitUntil } from '../kit/waits.ts'
 import { CallbackBed, type Endpoint, serialOf } from './callback-bed.ts'
@@ -219,53 +219,6 @@ describe.concurrent('events that are made while a callback is stopped', () => {
     expect((await pageOf(app)).missedEvents).toBe(0)
     expect(await replay(app, { isDelivered: false })).toBe(0)
     expect(await stopsOf(app), 'nothing is left to remember').toBe(0)
-  })
-
-  test('of several stops are counted and sent by their time', async () => {
-    const app = await bed.newEndpoint()
-    await stop(app)
-    const first = await bed.createDevicesOf(app, 2)
-    await lift(app)
-    expect(await becomes(2, () => delivered(app))).toBe(2)
-    const early = await healthOf(app)
-    const afterFirst = performance.now()
-    await becomesTrue(() => performance.now() > afterFirst + 1100)
-    await stop(app)
-    const second = await bed.createDevicesOf(app, 3)
-    expect(await healthOf(app)).toMatchObject({ missedEvents: 5, missedFrom: early.missedFrom })
-    await lift(app)
-    expect(await becomes(3, () => delivered(app))).toBe(3)
-    expect(await healthOf(app)).toMatchObject({ missedEvents: 5, missedFrom: early.missedFrom })
-    expect(await stopsOf(app)).toBe(2)
-    const count = receiver.at(app.path).length
-    const range = { timeFrom: always.timeFrom, timeTo: early.missedTo }
-    expect((await pageOf(app, range)).missedEvents).toBe(2)
-    // The dead delivery that began the first stop is of this time too.
-    expect(await replay(app, { ...range, isDelivered: false })).toBe(3)
-    expect(await serialsAfter(app, count, 3)).toEqual(expect.arrayContaining(first))
-    expect((await healthOf(app)).missedEvents).toBe(3)
-    expect(await becomes(6, () => delivered(app))).toBe(6)
-    expect(await replay(app, { isDelivered: false })).toBe(4)
-    expect(await serialsAfter(app, count + 3, 4)).toEqual(expect.arrayContaining(second))
-    expect(await isAllToldOf(app)).toEqual([0, 0])
-  })
-
-  test('count only where the callback asks for them, and after its removal too', async () => {
-    const members = { callbackEvents: ['device.bound'] }
-    const app = await bed.newEndpoint(undefined, members)
-    await stop(app)
-    await bed.createDevicesOf(app, 2)
-    const site = await client.call('saveSite', siteBody(app.appId), { token: app.token })
-    expect(site.code, site.text).toBe(0)
-    expect((await healthOf(app)).missedEvents).toBe(2)
-    await lift(app, { ...members, callbackUrl: null })
-    expect(await healthOf(app)).toMatchObject({ state: 'off' })
-    await lift(app, members)
-    expect((await healthOf(app)).missedEvents).toBe(2)
-    const count = receiver.at(app.path).length
-    expect(await replay(app, { isDelivered: false })).toBe(3)
-    expect(await receiver.waitFor(app.path, count + 3)).toHaveLength(count + 3)
-    expect((await healthOf(app)).missedEvents).toBe(0)
   })
 
   test('are all told beside saves at any moment: each event has a delivery or is counted', async () => {

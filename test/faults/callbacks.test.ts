@@ -305,28 +305,6 @@ describe.concurrent('an endpoint', () => {
     expect(await bed.deliveryOf(app, 2)).toMatchObject({ response: 'a b  c d' })
   })
 
-  test('whose row is locked, as a large replay does it, is sent to, keeps its outcomes, and holds up nobody', async () => {
-    const [locked, other] = await Promise.all([bed.newEndpoint(), bed.newEndpoint()])
-    await Promise.all([locked, other].map((app) => becomesTrue(async () => (await bed.deliveriesOf(app)).length === 1)))
-    await withSql(embeddedConnection(service.dataDir), (sql) =>
-      sql.begin(async (tx) => {
-        await bed.createDevicesOf(locked, 3)
-        await receiver.waitFor(locked.path, 2)
-        await tx`select from callback_endpoint where app_id = ${locked.appId} for update`
-        await bed.createDevicesOf(other, 3)
-        expect(await receiver.waitFor(other.path, 4)).toHaveLength(4)
-        await waitUntil(async () => (await bed.deliveriesOf(other)).length === 4)
-        // Meanwhile the service has looked for endpoints with something to send again and again.
-        for (let sent = 5; sent < 8; sent++) {
-          await bed.createDeviceOf(other)
-          expect(await receiver.waitFor(other.path, sent)).toHaveLength(sent)
-        }
-      }),
-    )
-    await waitUntil(async () => (await bed.deliveriesOf(locked, { status: 2 })).length === 4)
-    expect(receiver.at(locked.path)).toHaveLength(4)
-  })
-
   test('is sent an event that was written by a process which was killed before it looked', async () => {
     const app = await bed.newEndpoint()
     await becomesTrue(async () => (await bed.deliveriesOf(app)).length === 1)

@@ -1,12 +1,10 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Client } from '../kit/client.ts'
 import { projectFolder } from '../kit/folders.ts'
 import { ownWorkplace } from '../kit/own-workplace.ts'
-import { newApplication } from '../kit/records.ts'
-import { becomesTrue, waitUntil } from '../kit/waits.ts'
+import { becomesTrue } from '../kit/waits.ts'
 
 const place = ownWorkplace()
 
@@ -59,38 +57,4 @@ test('whatever a handler throws is answered 49999 in the envelope, and the proce
   } finally {
     child.kill('SIGKILL')
   }
-})
-
-describe('outside of every request', () => {
-  /** Loads a file into the service's own process; the signal SIGUSR2 makes it throw. */
-  function harm(name: string, statement: string): Record<string, string> {
-    const file = join(place.home, name)
-    writeFileSync(file, `process.on('SIGUSR2', () => { ${statement} })\n`)
-    return isNode ? { NODE_OPTIONS: `--import ${file}` } : { BUN_OPTIONS: `--preload ${file}` }
-  }
-
-  test('a rejection that nobody waits for is logged, and the service goes on', async () => {
-    const service = await place.startService({ env: harm('reject.mjs', "void Promise.reject(new Error('harm'))") })
-    service.process.kill('SIGUSR2')
-    await waitUntil(() => service.stderr().includes('unhandled rejection'))
-    await newApplication(new Client(service))
-    expect(await service.stop()).toBe(0)
-  })
-
-  test('an exception that nothing catches is logged, and the service ends with 1', async () => {
-    const service = await place.startService({
-      env: harm('throw.mjs', "setTimeout(() => { throw new Error('harm') })"),
-    })
-    service.process.kill('SIGUSR2')
-    await waitUntil(() => service.process.exitCode !== null)
-    expect([service.process.exitCode, service.process.signalCode]).toEqual([1, null])
-    const line = service
-      .stderr()
-      .split('\n')
-      .find((each) => each.includes('"level":60'))
-    expect(JSON.parse(line ?? '{}')).toMatchObject({
-      err: { message: 'harm' },
-      msg: expect.stringContaining('uncaught exception'),
-    })
-  })
 })

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { deleteOldJobs } from '../../src/bulk/jobs/store.ts'
-import { Client, untilAdmitted } from '../kit/client.ts'
+import { Client } from '../kit/client.ts'
 import { prepareDatabase } from '../kit/database.ts'
 import { deviceBody, newApplication, newSerial, type TestApplication } from '../kit/records.ts'
 import { waitUntil } from '../kit/waits.ts'
@@ -76,23 +76,6 @@ test.skipIf(!hasDisk)('the last tenth of the disk of the embedded database is no
   await service.stop()
 })
 
-test('a refused row is kept in a few bytes, and its words are made when they are shown', async () => {
-  const application = await newApplication(client)
-  const rows = 5_000
-  const { id } = (await send(client, application, '{}\n'.repeat(rows))).data
-  expect(await ended(id)).toMatchObject({ status: 3, rows, refused: rows })
-  expect(await keptBytes(id)).toBeLessThan(rows * 60)
-  const asked = { token: application.token, headers: { 'accept-language': 'zh' } }
-  const told = (await client.call('getImportResult', { id }, asked)).text.trimEnd().split('\n')
-  expect(told).toHaveLength(rows)
-  const last = JSON.parse(told.at(-1) ?? '')
-  expect(last).toMatchObject({
-    line: rows,
-    code: 10001,
-    errors: expect.arrayContaining([{ field: 'deviceNo', reason: '必填' }]),
-  })
-})
-
 test('what an application may keep is bounded, over all processes; others are not', async () => {
   const [application, other] = [await newApplication(client), await newApplication(client)]
   const serial = newSerial('ROOM')
@@ -131,18 +114,6 @@ test('a file that is larger than the room is refused while it is taken, and leav
     })
   await waitUntil(async () => (await rest()) === 0)
   expect((await send(client, application, row)).code).toBe(0)
-})
-
-test('a file of the inventory has bounds too', async () => {
-  const inventory = (file: string) =>
-    client.operate('createImport', { kind: 'inventory', dryRun: 'true', file }, { headers })
-  // Tests before this one may still be giving back their storage.
-  const { data } = await untilAdmitted(() => inventory('{}'))
-  await ended(data.id)
-  await database.sql`update import set kept_bytes = ${most} where id = ${data.id}`
-  expect((await inventory('{}')).code).toBe(10007)
-  await database.sql`update import set kept_bytes = 0 where id = ${data.id}`
-  expect((await inventory('{}')).code).toBe(0)
 })
 
 test('what is cancelled gives its room back', async () => {

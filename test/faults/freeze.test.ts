@@ -1,5 +1,4 @@
 import { describe, expect, onTestFinished, test } from 'bun:test'
-import { createImport } from '../../src/bulk/contract.ts'
 import { lockApplication } from '../../src/database/application-lock.ts'
 import { type Client, rememberedMs } from '../kit/client.ts'
 import { deviceBody, newApplication, siteBody } from '../kit/records.ts'
@@ -160,23 +159,3 @@ test.skipIf(atScale(true, false))(
   },
   300_000,
 )
-
-test('an import is refused after the revocation of its token, also when that would have come to its end', async () => {
-  const app = await newApplication(a)
-  const { appId, appSecret, token } = app
-  const id = await holdingLock(appId, async () => {
-    const devices = [1, 2, 3].map(() => JSON.stringify({ ...deviceBody(appId), appId: undefined }))
-    const sent = await fetch(`${b.url}${createImport.path}?kind=devices`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' },
-      body: devices.join('\n'),
-    })
-    const { data } = (await sent.json()) as { data: { id: number } }
-    expect((await a.call('revokeToken', { client_id: appId, client_secret: appSecret, token })).status).toBe(200)
-    await database.sql`update import set token_until = token_until - interval '1 day' where id = ${data.id}`
-    return data.id
-  })
-  const told = async () => (await a.operate('getImport', { id })).data
-  await waitUntil(async () => (await told()).status === 4)
-  expect(await told()).toMatchObject({ created: 0, error: expect.stringContaining('10002 tokenInvalid') })
-})

@@ -1,14 +1,14 @@
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type { ActRecord } from '../../src/bulk/acts/contract.ts'
 import type { ImportRecord } from '../../src/bulk/contract.ts'
 import { forecourt } from '../cli/support.ts'
 import { Client } from '../kit/client.ts'
 import { onDisk } from '../kit/folders.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
 import { atScale, longTest, randomNumbers, seed } from '../kit/scale.ts'
 import { anyMoment, becomes, becomesTrue, waitUntil } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
-import { Striker } from './strikes.ts'
+import { strike } from './strikes.ts'
 
 // A process that runs an import or an act is killed or stopped at any moment. Another process continues it, and every row
 // takes effect once, has one event and is counted once.
@@ -17,16 +17,11 @@ const rounds = atScale(1, 20)
 const deviceRows = atScale(2_000, 4_000)
 const siteRows = atScale(800, 1_500)
 const actRows = 6_000
-const place = new Workplace(onDisk)
+const place = ownWorkplace(onDisk)
 const random = randomNumbers(seed)
 
-const striker = new Striker()
 const database = await place.findDatabase()
 const survivor = new Client(await place.startService({ env: { DATABASE_URL: database.url() } }))
-afterAll(async () => {
-  await striker.end()
-  await place.clear()
-}, 120_000)
 
 const headers = { 'content-type': 'application/x-ndjson' }
 const linesOf = (rows: object[]) => rows.map((row) => JSON.stringify(row)).join('\n')
@@ -59,32 +54,6 @@ function countsOf(appId: string) {
   })
 }
 
-test('a dry run that waits for a lock for longer than its lease keeps its job, and counts a repeated serial', async () => {
-  const app = await newApplication(survivor)
-  const rows = Array.from({ length: 2_000 }, () => deviceBody('', { deviceNo: newSerial('LEASE') }))
-  const file = linesOf([...rows, { ...rows[0], deviceName: 'Another name' }])
-  const asked = { token: app.token, headers }
-  const id = (await survivor.call('createImport', { kind: 'devices', dryRun: 'true', file }, asked)).data.id
-  await becomesTrue(async () => (await told(id)).created > 0)
-  // Shorter than a statement may take, and longer than the lease of 6 s.
-  const lock = database.run((sql) =>
-    sql.begin(async (tx) => {
-      await tx`lock table device_binding in access exclusive mode`
-      await tx`select pg_sleep(7)`
-    }),
-  )
-  const owners = new Set<string>()
-  const isOver = async () => {
-    const [row] = await database.sql`select lease_owner from import where id = ${id}`
-    owners.add(row?.lease_owner)
-    return (await told(id)).status > 2
-  }
-  await waitUntil(isOver, 60_000)
-  await lock
-  expect(owners.size).toBe(1)
-  expect(await told(id)).toMatchObject({ status: 3, created: 2_000, refused: 1 })
-})
-
 test(`imports whose process is killed or stands still, ${rounds} times, take effect once and count once`, async () => {
   const inMiddle: number[] = []
   for (let round = 0; round < rounds || (inMiddle.length === 0 && round < rounds + 5); round++) {
@@ -94,7 +63,7 @@ test(`imports whose process is killed or stands still, ${rounds} times, take eff
     const ids = await Promise.all([sendTo(client, ofSites, 'sites'), sendTo(client, ofDevices, 'devices')])
     if (round % 2 === atScale(1, 0)) await anyMoment(random, 200)
     else await becomesTrue(async () => (await Promise.all(ids.map(told))).some(({ created }) => created > 0))
-    await striker.strike(victim, isStill)
+    await strike(victim, isStill)
     const struck = await Promise.all(ids.map(told))
     inMiddle.push(...struck.filter(({ status, created }) => status === 2 && created > 0).map(({ id }) => id))
     await becomesTrue(async () => (await Promise.all(ids.map(told))).every(({ status }) => status === 3))
@@ -143,7 +112,7 @@ test('an import that updates and whose process is killed has each row’s effect
     const victim = await place.startService({ env: { DATABASE_URL: database.url() } })
     const id = await upsertBy(new Client(victim), app, serials, `round ${round}`)
     await becomesTrue(async () => (await told(id)).updated > 0)
-    await striker.strike(victim, false)
+    await strike(victim)
     const { status, updated } = await told(id)
     if (status === 2 && updated > 0) struckInMiddle++
     await becomesTrue(async () => (await told(id)).status === 3)
@@ -240,7 +209,7 @@ longTest(
       if (round % 2 === 0)
         await becomesTrue(async () => (await Promise.all(ids.map(actOf))).some(({ done }) => done > 0))
       else await anyMoment(random, 200)
-      await striker.strike(victim, isStill)
+      await strike(victim, isStill)
       const struck = await Promise.all(ids.map(actOf))
       inMiddle += struck.filter(({ status, done }) => status === 2 && done > 0).length
       await becomesTrue(async () => (await Promise.all(ids.map(actOf))).every(({ status }) => status === 3), 180_000)

@@ -1,16 +1,14 @@
 import { expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { Client, type Faults, target } from '../kit/client.ts'
-import { contractOf } from '../kit/contracts.ts'
+import { type Faults, target } from '../kit/client.ts'
 import { onDisk } from '../kit/folders.ts'
 import { heldAtMostMs, heldMs, watchedEnvironment } from '../kit/held-loop.ts'
 import { ownWorkplace } from '../kit/own-workplace.ts'
 import { deviceBody, newApplication } from '../kit/records.ts'
 import { longTest } from '../kit/scale.ts'
-import { becomesTrue, load } from '../kit/waits.ts'
+import { load } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
-import { Crowd } from './crowd.ts'
 
 // No uploaded file and no body keeps other applications from being served, blocks the event loop for long, or takes much
 // memory.
@@ -66,41 +64,34 @@ const bombs: [what: string, type: string, file: () => Uint8Array][] = [
 longTest('whatever a file holds, the event loop is not held, and another tenant is served beside it', async () => {
   const { service, client } = await place.start({ runtime, env: watchedEnvironment(place.home, runtime) })
   const [sender, other] = [await newApplication(client), await newApplication(client)]
-  const served = { creates: 0, probes: 0 }
-  let longestWaitMs = 0
-  const beside = (name: keyof typeof served, ask: () => Promise<number>) =>
+  const waits: number[] = []
+  const beside = (ask: () => Promise<{ status: number }>) =>
     load(
       async () => {
         const from = performance.now()
-        expect(await ask()).toBe(200)
-        longestWaitMs = Math.max(longestWaitMs, performance.now() - from)
-        served[name]++
+        expect((await ask()).status).toBe(200)
+        waits.push(performance.now() - from)
       },
       // As often as a busy tenant: without a pause, these requests would take half of the processor time from the
       // measured work.
       { pauseMs: 5 },
     )
   const others = [
-    beside(
-      'creates',
-      async () => (await client.call('createDevice', deviceBody(other.appId), { token: other.token })).status,
-    ),
-    beside('probes', async () => (await fetch(`${service.url}/healthz`)).status),
+    beside(() => client.call('createDevice', deviceBody(other.appId), { token: other.token })),
+    beside(() => fetch(`${service.url}/healthz`)),
   ]
   /** Uploads a file and runs its import, or a part of it. Returns how long both blocked the event loop at most. */
-  async function heldBy(
-    type: string,
-    file: Uint8Array,
-  ): Promise<[taking: number, work: number, status: number | undefined]> {
+  async function heldBy(type: string, file: Uint8Array): Promise<number> {
     const ask = { token: sender.token }
     const headers = { 'content-type': type, 'idempotency-key': randomUUID() }
     await heldMs(service)
     // The service may end the upload of a file that it refuses.
     const sent = await client
       .call('createImport', { kind: 'devices', file }, { ...ask, headers })
-      .catch(() => ({ status: undefined, data: undefined }))
+      .catch(() => undefined)
     const taking = await heldMs(service)
-    if (sent.status !== 200 || sent.data === undefined) return [taking, 0, sent.status]
+    expect([200, 400, undefined]).toContain(sent?.status)
+    if (sent?.status !== 200) return taking
     const { id } = sent.data
     for (let hasEnded = false; !hasEnded; ) {
       const { status, refused } = (await client.call('getImport', { id }, ask)).data
@@ -108,24 +99,19 @@ longTest('whatever a file holds, the event loop is not held, and another tenant 
       if (!hasEnded && refused > workedOff) await client.call('cancelImport', { id }, ask)
     }
     expect((await client.call('getImportResult', { id }, ask)).status).toBe(200)
-    return [taking, await heldMs(service), sent.status]
+    return Math.max(taking, await heldMs(service))
   }
   for (const [what, type, make] of bombs) {
     const file = make()
-    let [longest, tries] = [Number.POSITIVE_INFINITY, 0]
+    let longest = Number.POSITIVE_INFINITY
     // A real fault blocks the event loop each time; a first attempt is also slow because the runtime still compiles.
-    while (longest >= heldAtMostMs && tries < 3) {
-      const [taking, work, status] = await heldBy(type, file)
-      longest = Math.max(taking, work)
-      tries++
-      expect([200, 400, undefined], what).toContain(status)
-    }
+    for (let tries = 0; longest >= heldAtMostMs && tries < 3; tries++) longest = await heldBy(type, file)
     expect(longest, what).toBeLessThan(heldAtMostMs)
   }
   await Promise.all(others.map((one) => one.stop()))
-  expect(Math.min(served.creates, served.probes)).toBeGreaterThan(bombs.length)
+  expect(waits.length).toBeGreaterThan(2 * bombs.length)
   // A generous limit, because other programs use the machine too.
-  expect(longestWaitMs).toBeLessThan(3_000)
+  expect(Math.max(...waits)).toBeLessThan(3_000)
   expect(await service.stop()).toBe(0)
 })
 
@@ -179,28 +165,6 @@ test('of a thousand faults and more a thousand are told', async () => {
   const { code, data } = await (await target()).operate('importDeviceInventory', { entries })
   const { errors } = data as unknown as Faults
   expect([code, errors.length, errors.at(-1)?.field]).toEqual([10001, 1000, 'entries[499].modelName'])
-})
-
-longTest('bodies in chunks of one byte take no more memory than others', async () => {
-  const service = await place.startService()
-  const megabytesNow = () =>
-    Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${service.process.pid}/status`, 'utf8'))?.[1]) / 1024
-  const before = megabytesNow()
-  const lines = [`POST ${contractOf('issueToken').path} HTTP/1.1`, 'Host: forecourt', 'Content-Type: application/json']
-  const unfinished = `${lines.join('\r\n')}\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\n0\r\n'.repeat(60_000)}`
-  const count = 100
-  const crowd = await Crowd.open(service.url, count, unfinished)
-  let most = 0
-  await becomesTrue(() => {
-    most = Math.max(most, megabytesNow())
-    return crowd.size === 0
-  }, 10_000)
-  // A list of the received pieces would need some hundred bytes for each byte of a body, 6 MB; collections of garbage may
-  // wait.
-  expect(most - before).toBeLessThan(3 * count)
-  crowd.leave()
-  expect((await new Client(service).call('getHealth', {})).status).toBe(200)
-  expect(await service.stop()).toBe(0)
 })
 
 /** Node collects later than Bun: its memory rises in the first third of the file, and no more after it. */

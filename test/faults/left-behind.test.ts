@@ -4,10 +4,9 @@ import { operations } from '../../src/reference/operations.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
 import { send } from '../costs/calls.ts'
 import { leftBy, measuredOf } from '../costs/operations.ts'
-import { made, makeWorld, measuredOrigin, type WorldWithDatabase } from '../costs/world.ts'
+import { makeWorld, measuredOrigin, type WorldWithDatabase } from '../costs/world.ts'
 import { Client } from '../kit/client.ts'
 import { ownWorkplace } from '../kit/own-workplace.ts'
-import { newSerial } from '../kit/records.ts'
 import { atScale } from '../kit/scale.ts'
 import { waitUntil } from '../kit/waits.ts'
 
@@ -109,27 +108,4 @@ test('every operation leaves behind what is allowed, and no more', async () => {
   })
   receiver.stop(true)
   expect(beyond).toEqual([])
-  // Creates are composed again when the catalogue's version has changed.
-  await database.run(async (sql) => {
-    const version = async () => (await sql`select version from device_catalogue`)[0]?.version as number
-    const entries = (modelName: string) => ['A', 'B'].map((name) => ({ deviceNo: `SAME-${name}`, modelName }))
-    const [first, second] = [newSerial('model'), newSerial('model')]
-    for (const modelName of [first, second]) {
-      await made(client.operate('saveDeviceModel', { serialPrefix: newSerial('P'), modelName }))
-    }
-    const imported = (modelName: string) =>
-      made(client.operate('importDeviceInventory', { entries: entries(modelName) })).then(version)
-    const asFile = async (modelName: string) => {
-      const file = entries(modelName)
-        .map((entry) => JSON.stringify(entry))
-        .join('\n')
-      const headers = { 'content-type': 'application/x-ndjson' }
-      const { id } = await made(client.operate('createImport', { kind: 'inventory', file }, { headers }))
-      await waitUntil(async () => (await made(client.operate('getImport', { id }))).status === 3, 20_000)
-      return version()
-    }
-    const before = await imported(first)
-    expect([await imported(first), await asFile(first)]).toEqual([before, before])
-    expect(await asFile(second)).toBeGreaterThan(before)
-  })
 }, 3_600_000)

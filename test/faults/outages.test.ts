@@ -11,6 +11,7 @@ import { atScale, tell } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
 import { newSharedDatabase } from '../kit/shared-server.ts'
 import { becomesTrue, sleep, waitUntil } from '../kit/waits.ts'
+import { everyOperation, type Operations } from './every-operation.ts'
 
 const place = ownWorkplace()
 
@@ -52,18 +53,14 @@ describe.concurrent.each(atScale(parts.slice(0, 1), parts))('while $what stands 
     const service = await serviceOn(database)
     const client = new Client(service)
     const app = await newApplication(client)
-    const { appId, appSecret, token } = app
+    const { appId } = app
     const devices = Array.from({ length: 40 }, () => keyedDevice(client, app))
-    const operations: Record<string, () => Promise<Answer<unknown>>> = {
-      saveSite: () => client.call('saveSite', siteBody(appId), { token }),
-      issueToken: () =>
-        client.call('issueToken', { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }),
-      getThirdPartyConfig: () => client.call('getThirdPartyConfig', { appId }, { token }),
+    // These three answer also without the database.
+    const { getReadiness, getMetrics, getOverview, ...others } = await everyOperation(client, service, app)
+    const operations: Operations = {
+      ...others,
       'getThirdPartyConfig with an unknown token': () =>
         client.call('getThirdPartyConfig', { appId }, { token: 'A'.repeat(43) }),
-      pageBillingRules: () => client.operate('pageBillingRules', { appId }),
-      createApplication: () => client.operate('createApplication', { appName: 'test' }),
-      createDevice: () => keyedDevice(client, app).send(),
     }
     const stopped = choose(database.processes(), database.pid)
     expect(stopped.length).toBeGreaterThan(3)

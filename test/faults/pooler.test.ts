@@ -5,16 +5,13 @@ import { join } from 'node:path'
 import { openDatabase } from '../../src/database/open.ts'
 import { serverUser } from '../../src/embedded/user.ts'
 import { pageSites } from '../../src/sites/contract.ts'
-import { forecourt } from '../cli/support.ts'
-import { type OwnDatabase, withSql } from '../kit/database.ts'
+import type { OwnDatabase } from '../kit/database.ts'
 import { projectFolder } from '../kit/folders.ts'
 import { deviceBody, newApplication } from '../kit/records.ts'
 import { freePort } from '../kit/replicated.ts'
 import { runServiceToItsEnd } from '../kit/service.ts'
-import { becomesTrue, waitUntil } from '../kit/waits.ts'
+import { becomesTrue } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
-import { inconsistencies } from './restored.ts'
-import { contradictions, Writers } from './writers.ts'
 
 // PgBouncer in transaction mode, where each transaction may have another session (docs/high-availability.md).
 
@@ -97,25 +94,6 @@ test.skipIf(!hasPooler)(
       })
     })
 
-    // A backup while other requests write, and its restore, both through the pooler: all acknowledged creates must be
-    // in it.
-    const writers = new Writers(app, service)
-    await waitUntil(() => writers.settled.length > 100)
-    const before = [...writers.settled]
-    const file = join(place.home, 'backup')
-    expect(await forecourt(['backup', file], env)).toMatchObject({ code: 0, stderr: '' })
-    await writers.finish()
-    expect(writers.wrong).toEqual([])
-    await database.sql`create database restored template template1`
-    const toRestored = {
-      DATABASE_URL: env.DATABASE_URL.replace(/\/\w+\?/, '/restored?'),
-      FORECOURT_DATA_DIR: place.newFolder(),
-    }
-    expect(await forecourt(['restore', file], toRestored)).toMatchObject({ code: 0, stderr: '' })
-    await withSql({ ...database.connection, database: 'restored' }, async (sql) => {
-      expect(await contradictions(sql, appId, before)).toEqual([])
-      expect(await inconsistencies(sql)).toEqual([])
-    })
     expect(await service.stop()).toBe(0)
     await database.stop()
   },

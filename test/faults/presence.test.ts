@@ -2,8 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import type postgres from 'postgres'
 import { lockApplication } from '../../src/database/application-lock.ts'
 import { fill } from '../costs/fill.ts'
-import { statisticsAreIn } from '../kit/database.ts'
-import { deviceBody, newApplication, type TestApplication } from '../kit/records.ts'
+import { newApplication, type TestApplication } from '../kit/records.ts'
 import { atScale, longTest, randomNumbers, seed } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
 import { anyMoment, becomesTrue, sleep, staysTrue, waitUntil } from '../kit/waits.ts'
@@ -28,7 +27,10 @@ const mostSilentMs = 10 * silentMs
 
 await bed.start()
 const { database } = bed
-afterAll(() => bed.clear(), 60_000)
+afterAll(async () => {
+  expect(await database.countDeadlocks()).toBe(0)
+  await bed.clear()
+}, 60_000)
 
 /** Waits until silence has taken these devices offline, each with one event. */
 async function takenOffline(serials: string[]): Promise<StateEvent[]> {
@@ -158,55 +160,6 @@ test('a report that arrives when the time is up wins: after its answer the devic
   expect(offline.before).toBeLessThan(offline.reports)
 })
 
-longTest('changes, signs of life and timed reports of the same devices never deadlock', async () => {
-  const app = await newApplication(each(0))
-  const serials = await newDevices(app, 40)
-  for (const deviceNo of serials) await report(each(0), app, deviceNo, { onlineStatus: 1, version: '0' })
-  const end = performance.now() + atScale(3000, 20_000)
-  let sent = 0
-  await Promise.all(
-    Array.from({ length: 8 }, async (_, index) => {
-      while (performance.now() < end) {
-        const reports = serials
-          .filter(() => random() < 0.5)
-          .map((deviceNo) => ({
-            deviceNo,
-            ...(random() < 0.5 && { version: String(sent++ % 3) }),
-            ...(random() < 0.3 && { reportTime: new Date().toISOString() }),
-          }))
-        if (reports.length === 0) continue
-        const answer = await each(index).call('reportDeviceStates', { reports }, { token: app.token })
-        expect(answer.data.results.filter(({ code }) => code !== 0)).toEqual([])
-      }
-    }),
-  )
-  await statisticsAreIn()
-  expect(await database.countDeadlocks()).toBe(0)
-})
-
-test('a first report of a device that leaves meanwhile leaves nothing behind, which would keep the device from coming back', async () => {
-  const [first, second] = await Promise.all([newApplication(each(0)), newApplication(each(0))])
-  const [deviceNo = ''] = await newDevices(first, 1)
-  const transfer = (target: TestApplication) =>
-    each(1).operate('transferDevice', { deviceNo, targetAppId: target.appId, reason: 'sold' })
-  await database.run(async (sql) => {
-    // Another writer of the same row, which does not end, makes the report wait after it has read the device.
-    await sql`begin`
-    await sql`insert into device_presence (app_id, device_no, reported_at) values (${first.appId}, ${deviceNo}, now())`
-    const reporting = each(0).call('reportDeviceState', { deviceNo, onlineStatus: 2 }, { token: first.token })
-    await becomesTrue(async () => (await database.countWaiting()) > 0, 2000)
-    expect(Bun.peek.status(reporting), 'the report is held up').toBe('pending')
-    const leaving = transfer(second)
-    const isHeldUpOrDone = async () => Bun.peek.status(leaving) !== 'pending' || (await database.countWaiting()) > 1
-    await becomesTrue(isHeldUpOrDone, 2000)
-    await sql`rollback`
-    expect((await leaving).code).toBe(0)
-    expect([0, 20002]).toContain((await reporting).code)
-  })
-  await report(each(0), second, deviceNo, { onlineStatus: 1 })
-  expect((await transfer(first)).text).toContain('"code":0')
-})
-
 longTest('a device that silence took offline is forgotten, and back with whatever it says', async () => {
   const app = await newApplication(each(0))
   const serials = await newDevices(app, 4)
@@ -248,31 +201,6 @@ longTest('after a power cut everything that was online is taken offline, each to
       where actor = 'platform:presence' and ${mine}`
     expect(events).toMatchObject({ events: count - 1, subjects: count - 1 })
   })
-})
-
-longTest('a device that is unbound meanwhile is told no more, and its next owner’s is not touched', async () => {
-  const [app, next] = [await newApplication(each(0)), await newApplication(each(1))]
-  const serials = await newDevices(app, 20)
-  const isUnboundOnline = async (deviceNo: string, index: number) => {
-    await report(each(0), app, deviceNo, { onlineStatus: 1 })
-    const answer = await each(index).call('unbindDevice', { deviceNo }, { token: app.token })
-    expect(answer.code, answer.text).toBe(0)
-    return answer.data.onlineStatus === 1
-  }
-  const areUnboundOnline = await Promise.all(serials.map(isUnboundOnline))
-  expect(await countSigns(serials), 'signs of life that are left').toBe(0)
-  // On a busy machine, a device can be taken offline before it is unbound.
-  const unbound = serials.filter((_, index) => areUnboundOnline[index])
-  expect(unbound.length).toBeGreaterThan(1)
-  // Half of the unbound devices are bound to another application at once.
-  const taken = unbound.slice(unbound.length / 2)
-  for (const deviceNo of taken) {
-    await each(1).call('createDevice', deviceBody(next.appId, { deviceNo }), { token: next.token })
-  }
-  const rows = await Promise.all(taken.map(rowVersion))
-  const noneIsTaken = async () => byPresence(await readStateEvents(unbound)).length === 0
-  expect(await staysTrue(noneIsTaken, surelyMs)).toBe(true)
-  expect(await Promise.all(taken.map(rowVersion))).toEqual(rows)
 })
 
 test('when the process that looks for silent devices is killed in the middle, the other one takes over', async () => {

@@ -13,7 +13,6 @@ import { deviceBody, newApplication, type TestApplication } from '../kit/records
 import { atScale, longTest } from '../kit/scale.ts'
 import { runServiceToItsEnd, type Service } from '../kit/service.ts'
 import { newSharedDatabase } from '../kit/shared-server.ts'
-import { waitUntil } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 
 // Stored callback secrets are encrypted with a key that is not in the database, and decrypted whenever a callback is
@@ -275,23 +274,6 @@ test('a named key file that is missing or holds no keys is refused with one sent
     [keyFile(key(), 'a passphrase'), /^Line 2 of [^\n]+ must be a key: 32 bytes [^\n]+$/],
   ]
   for (const [path, words] of faults) expect(() => findKeys({ keyFile: path, dataDir: place.home })).toThrow(words)
-})
-
-test("a secret that was put into another application's row signs nothing, and the delivery says so", async () => {
-  const { service, client, database } = named
-  const [victim, thief] = [await newEndpoint(service), await newEndpoint(service)]
-  await database.sql`
-    update third_party_config t set callback_secret = v.callback_secret
-    from third_party_config v where t.app_id = ${thief.appId} and v.app_id = ${victim.appId}`
-  const sent = await client.operate('testDelivery', { appId: thief.appId })
-  expect([sent.status, sent.code]).toEqual([500, 49999])
-  expect(sent.text).not.toContain('whsec_')
-  await client.call('createDevice', deviceBody(thief.appId), { token: thief.token })
-  const errors = async () =>
-    (await client.operate('pageDeliveries', { appId: thief.appId })).data.list.map((row) => row.error)
-  await waitUntil(async () => (await errors()).includes('the callback secret can’t be decrypted'))
-  expect(receiver.at(thief.path).map(({ body }) => body.type)).not.toContain('device.bound')
-  await expectSigned(service, victim)
 })
 
 /** Standard error without the log's JSON lines. */

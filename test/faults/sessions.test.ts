@@ -5,10 +5,10 @@ import { expiredSetUps } from '../../src/people/operators/store.ts'
 import { endedSessions } from '../../src/people/sessions/store.ts'
 import { rememberedMs } from '../kit/client.ts'
 import { askWhileLocked } from '../kit/locks.ts'
-import { cookieOf, enter, insertPasskey, newPassword, newPerson, signIn } from '../kit/people.ts'
+import { enter, insertPasskey, newPassword, newPerson, signIn } from '../kit/people.ts'
 import { newSerial, shownSecret } from '../kit/records.ts'
 import { twoServices } from '../kit/two-services.ts'
-import { sleep, waitUntil } from '../kit/waits.ts'
+import { waitUntil } from '../kit/waits.ts'
 
 // The ends of sessions, links, keys and locks, for which the tests change the times in the rows instead of waiting; and
 // what a request of a person does whose session, role or factor changes while it waits.
@@ -83,24 +83,6 @@ test('a key lasts 180 days when nothing is said, and 366 at most', async () => {
   expect((await make(dayHence(367))).code).toBe(10001)
 })
 
-test('a key shows its last use, to the minute', async () => {
-  const made = (await client.operate('createOperatorKey', { name: newSerial('key'), role: 'viewer' })).data
-  const [id, operatorKey] = [made.id, shownSecret(made.operatorKey)]
-  const lastUse = async () =>
-    (await client.operate('pageOperatorKeys', {})).data.list.find((key) => key.id === id)?.lastUseTime
-  expect(await lastUse()).toBeNull()
-  expect((await client.call('getOverview', {}, { token: operatorKey })).code).toBe(0)
-  const first = await lastUse()
-  expect(first).toBeString()
-  // Later uses in the same minute are not stored, also when the process no longer remembers the key.
-  await sleep(rememberedMs + 200)
-  expect((await client.call('getOverview', {}, { token: operatorKey })).code).toBe(0)
-  expect(await lastUse()).toBe(first)
-  await database.sql`update operator_key set used_at = now() - interval '2 minutes' where id = ${id}`
-  expect((await client.call('createSession', { operatorKey })).code).toBe(0)
-  expect(await lastUse()).not.toBe(first)
-})
-
 test('a key ends when it was said to', async () => {
   const key = { name: newSerial('key'), role: 'viewer', expireTime: dayHence(1) }
   const made = (await client.operate('createOperatorKey', key)).data
@@ -152,34 +134,5 @@ describe('what waits', () => {
       const who = index === 0 ? person : other
       expect((await askWhileLocked(database, lockAccount(who.id), () => enter(client, who), change)).code).toBe(10031)
     }
-  })
-
-  test('holds no lock of the log while it waits for a session', async () => {
-    // Not the last admin, who could be neither reset nor deleted.
-    const [person] = [await newPerson(client, 'admin'), await newPerson(client, 'admin')]
-    const headers = await signIn(client, person)
-    expect((await client.call('createOperatorKey', { name: newSerial('key'), role: 'viewer' }, { headers })).code).toBe(
-      0,
-    )
-    const [first, second] = [await enter(client, person), await enter(client, person)]
-    const isLogFree = () =>
-      database
-        .run((sql) => sql`select 1 from application_lock where app_id = '' for update nowait`)
-        .then(
-          () => true,
-          () => false,
-        )
-    const lockSession = (id: number | null) => (tx: ISql) =>
-      tx`select 1 from operator_session where id = ${id} for update`
-    const isFree: boolean[] = []
-    const look = async () => isFree.push(await isLogFree())
-    // A sign-in that ends the browser's former session, and a reset that ends all.
-    const asks: [lock: (tx: ISql) => Promise<unknown>, ask: () => Promise<unknown>][] = [
-      [lockSession(first.data.id), () => enter(client, person, undefined, { cookie: cookieOf(first) })],
-      [lockSession(second.data.id), () => client.operate('resetOperator', { id: person.id })],
-      [lockAccount(person.id), () => client.operate('deleteOperator', { id: person.id })],
-    ]
-    for (const [lock, ask] of asks) await askWhileLocked(database, lock, ask, look)
-    expect(isFree).toEqual([true, true, true])
   })
 })

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { logOutByProvider } from '../../src/people/sign-on/contract.ts'
 import { forecourt } from '../cli/support.ts'
 import { Authenticator } from '../kit/authenticator.ts'
 import { Client } from '../kit/client.ts'
@@ -107,38 +106,6 @@ describe.skipIf(!isLong)('a way in', () => {
       expect((await comesBack(await begun(client, flow.subject))).session).toBeDefined()
       expect(await sessionsOf(flow.subject)).toBe(1)
     }
-  })
-
-  test('by a logout of the provider that was cut off is told again', async () => {
-    const flow = await begun()
-    const { session = '' } = await comesBack(flow)
-    const iat = Math.floor(Date.now() / 1000)
-    const events = { 'http://schemas.openid.net/event/backchannel-logout': {} }
-    const claims = { iss: provider.issuer, aud: provider.clientId, iat, jti: newSubject(), events, sub: flow.subject }
-    const body = new URLSearchParams({ logout_token: await provider.sign(claims) }).toString()
-    const headers = { 'content-type': 'application/x-www-form-urlencoded', connection: 'close' }
-    const tell = () => client.send(logOutByProvider.path, { method: 'POST', headers, body })
-    const lock = database.run((sql) =>
-      sql.begin(async (tx) => {
-        await tx`select 1 from operator_session for update`
-        const told = tell().then(
-          () => 'answered',
-          () => 'cut off',
-        )
-        const waits = () =>
-          database.run(async (other) => (await other`select 1 from pg_locks where not granted limit 1`).length === 1)
-        await waitUntil(waits)
-        await killWorkers()
-        return [await told]
-      }),
-    )
-    expect(await lock).toEqual(['cut off'])
-    const hasEnded = async () => (await client.call('getSession', {}, { headers: { cookie: session } })).code === 10002
-    // A logout that had no effect may be sent again; one that had may not.
-    const again = (await tell()).status
-    expect([200, 400]).toContain(again)
-    await waitUntil(hasEnded)
-    expect((await tell()).status).toBe(400)
   })
 
   test.skipIf(!existsSync(libfaketime))('goes by the clock of the database where a process has another', async () => {

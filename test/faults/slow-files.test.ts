@@ -7,7 +7,6 @@ import { ownWorkplace } from '../kit/own-workplace.ts'
 import { newPerson, signIn } from '../kit/people.ts'
 import { deviceBody, newApplication, newSerial, type TestApplication } from '../kit/records.ts'
 import { atScale, longTest } from '../kit/scale.ts'
-import { newSharedDatabase } from '../kit/shared-server.ts'
 import { sleep, staysTrue, waitUntil } from '../kit/waits.ts'
 
 // Files that are uploaded slowly, while the service removes old rows; and exports that are read slowly or not at all: their
@@ -110,40 +109,6 @@ test('a file that upkeep has begun to remove is not taken', async () => {
   expect((await client.operate('getImport', { id: file.id })).data ?? null).toBeNull()
 })
 
-test('an import of which a piece is missing fails', async () => {
-  const file = await sendSlowly(await newApplication(client))
-  await file.send(1_000)
-  await waitUntil(async () => (await file.pieces()) === 2)
-  await database.sql`delete from import_piece where import_id = ${file.id} and piece = 1`
-  await file.end()
-  expect((await file.answer).status).toBe(200)
-  await waitUntil(async () => (await client.operate('getImport', { id: file.id })).data.status > 2)
-  const { status, created, rows, error } = (await client.operate('getImport', { id: file.id })).data
-  expect({ status, created, rows }).toEqual({ status: 4, created: 500, rows: 1_001 })
-  expect(error).toContain('501 rows')
-})
-
-test('a file that is refused is told so, also where a piece of it could not be written', async () => {
-  const { token } = await newApplication(client)
-  const piece = `${JSON.stringify(deviceBody(''))}\n`.repeat(600)
-  const file = Buffer.concat([Buffer.from(piece), Buffer.from([0xff, 0xff, 0x0a])])
-  const headers = { 'content-type': 'application/x-ndjson; charset=utf-8' }
-  await database.run((sql) =>
-    sql.begin(async (tx) => {
-      await tx`lock table import_piece in share mode`
-      const answer = client.call('createImport', { kind: 'devices', file }, { token, headers })
-      const cut = () =>
-        database.sql`
-              select pg_terminate_backend(pid) from pg_stat_activity
-              where wait_event_type = 'Lock' and query like '%insert into import_piece%'`
-      await waitUntil(async () => (await cut()).length > 0, 20_000)
-      const { status, data, text } = await answer
-      expect(status, text).toBe(400)
-      expect(data).toMatchObject({ errors: [{ field: 'body' }] })
-    }),
-  )
-})
-
 /** More rows than fit into the buffers of a connection. */
 const rows = 12_000
 const readers = atScale(9, 60)
@@ -180,32 +145,6 @@ longTest(`${readers} readers of exports that stand still hold no connection of t
   await waitUntil(async () => (await atWork()).length === 0)
   expect((await client.call('createExport', { kind: 'devices' }, { token })).status).toBe(200)
 })
-
-test.each(atScale(['gzip'], ['identity', 'gzip', 'br']))(
-  'an export (%s) whose reader goes away is read no further',
-  async (encoding) => {
-    // A database and a service in which nothing else reads devices.
-    const own = await newSharedDatabase()
-    const service = await place.startService({ env: { DATABASE_URL: own.url() } })
-    const { appId, token } = await newApplication(new Client(service))
-    await own.sql`
-      insert into device (device_no, app_id, device_name, province_code, city_code, district_code, coordinates, bound_at)
-      select 'GO-' || i, ${appId}, 'gate', '1', '1', '1', '1,1', now() from generate_series(1, 100000) as i`
-    const reading = new AbortController()
-    const headers = { authorization: `Bearer ${token}`, 'accept-encoding': encoding }
-    const path = `${service.url}${createExport.path}?kind=devices`
-    const answer = await fetch(path, { headers, signal: reading.signal })
-    await answer.body?.getReader().read()
-    reading.abort()
-    // The wait of 3 s is twice the time that the whole export takes.
-    const rowsRead = async () => {
-      const [read] = await own.sql`select idx_tup_fetch as rows from pg_stat_user_tables where relname = 'device'`
-      return Number(read?.rows)
-    }
-    expect(await staysTrue(async () => (await rowsRead()) < 50_000, 3_000)).toBe(true)
-    await service.stop()
-  },
-)
 
 const linesOf = (text: string) => text.split('\n').filter((line) => line !== '').length
 

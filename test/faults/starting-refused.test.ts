@@ -93,12 +93,7 @@ describe('a database that cannot be used is told in one sentence, without the pa
   const on = (host: string, query = '') => `postgres://user:${secret}@${host}/forecourt${query}`
   const away = /^Can’t connect to the database: /
   const urls: [what: string, inGate: boolean, url: () => string, words: RegExp][] = [
-    [
-      'nothing listens there',
-      true,
-      () => on('127.0.0.1:1'),
-      /database: .* \(database forecourt at 127\.0\.0\.1:1\)\.$/,
-    ],
+    ['nothing listens there', true, () => on('127.0.0.1:1'), / \(database forecourt at 127\.0\.0\.1:1\)\.$/],
     ['it takes the connection and says nothing', true, () => on(`127.0.0.1:${silentPort}`), away],
     [
       'its host has no address',
@@ -106,21 +101,11 @@ describe('a database that cannot be used is told in one sentence, without the pa
       () => on('nowhere.invalid'),
       / \(database forecourt at nowhere\.invalid:5432\)\.$/,
     ],
-    [
-      'its socket is not there',
-      false,
-      () => on('localhost', `?host=${place.home}`),
-      /forecourt at .*\/\.s\.PGSQL\.5432\)/,
-    ],
+    ['its socket is not there', false, () => on('localhost', `?host=${place.home}`), / at .*\/\.s\.PGSQL\.5432\)/],
     ['the password is wrong', true, () => database.url().replace(database.connection.password, secret), /: .*password/],
     ['it is not there', true, () => database.url('not_there'), /^Can’t connect to the database: .*not_there/],
     ['the URL is none', true, () => `postgres://user:${secret}@a b:x/forecourt`, /DATABASE_URL/],
-    [
-      'a parameter is unknown',
-      true,
-      () => on('localhost', '?sslmod=require'),
-      /^DATABASE_URL has the parameter sslmod, .* sslmode\.$/,
-    ],
+    ['a parameter is unknown', true, () => on('localhost', '?sslmod=require'), /parameter sslmod, .* sslmode\.$/],
   ]
   for (const [what, inGate, url, words] of urls) {
     const run = inGate ? test : longTest
@@ -161,7 +146,12 @@ test('a newer database is refused, and a service that runs on it already says th
 })
 
 describe('a setting that cannot be used is named in one sentence:', () => {
-  test.each([
+  const signOn = {
+    FORECOURT_PUBLIC_URL: 'https://forecourt.example',
+    FORECOURT_OIDC_ISSUER: 'https://login.example',
+    FORECOURT_OIDC_CLIENT_ID: 'forecourt',
+  }
+  test.each<[setting: string, value: string, more?: Record<string, string>]>([
     ['FORECOURT_PORT', '80a'],
     ['FORECOURT_PORT', '70000'],
     ['DATABASE_URL', 'mysql://localhost/forecourt'],
@@ -173,8 +163,15 @@ describe('a setting that cannot be used is named in one sentence:', () => {
     ['FORECOURT_LOG_LEVEL', 'loud'],
     ['FORECOURT_STATEMENT_TIMEOUT_MS', '-1'],
     ['FORECOURT_MAX_WAITING_CREATES', '1.5'],
-  ])('%s is %s', (setting, value) => {
-    const config = () => readConfig({ [setting]: value })
+    ['FORECOURT_OIDC_CLIENT_ID', ''],
+    ['FORECOURT_PUBLIC_URL', ''],
+    ['FORECOURT_OIDC_ISSUER', 'http://login.example.com'],
+    ['FORECOURT_OIDC_ROLES', 'boss=a'],
+    ['FORECOURT_OIDC_ROLES', 'admin=a', { FORECOURT_OIDC_ISSUER: '' }],
+    ['FORECOURT_REQUIRE_SECOND_FACTOR', 'boss'],
+    ['FORECOURT_CONFIRM_SECONDS', '0'],
+  ])('%s is %s', (setting, value, more = {}) => {
+    const config = () => readConfig({ ...signOn, ...more, [setting]: value })
     expect(config).toThrow(UserError)
     expect(config).toThrow(/^[A-Z][^\n]{10,300}\.$/)
     expect(config).toThrow(setting)
@@ -190,58 +187,48 @@ describe('a setting that cannot be used is named in one sentence:', () => {
 })
 
 describe('a user without rights is told which right on what:', () => {
-  const rights: [what: string, inGate: boolean, prepare: (user: string) => string, told: RegExp][] = [
+  /** What has been said about the user and the database x, and the sentence that follows from it. */
+  const rights: [statement: string, inGate: boolean, told: RegExp][] = [
     [
-      'none to create',
+      '',
       true,
-      () => '',
       /^The user x may not create tables in schema public of database x: grant create on schema public to x\.$/,
     ],
     [
-      'none to use the schema',
-      false,
-      () => 'revoke usage on schema public from public',
+      ...(['revoke usage on schema public from public', false] as const),
       /^The user x may not use schema public of database x: grant usage, create on schema public to x\.$/,
     ],
     [
-      'a search path that names no schema',
-      false,
-      (user) => `alter role ${user} set search_path = "$user", "For Court"`,
+      ...(['alter role x set search_path = "$user", "For Court"', false] as const),
       /^The database x has no schema "For Court" for the user x: create schema "For Court" authorization x\.$/,
     ],
     [
-      'none to connect',
-      false,
-      (user) => `revoke connect on database ${user} from public`,
+      ...(['revoke connect on database x from public', false] as const),
       /^Can’t connect to the database: permission denied for database "x" \(database x at .+\)\.$/,
     ],
     [
-      'tables that belong to somebody else',
-      true,
-      (user) => `grant create on schema public to ${user}`,
+      ...(['grant create on schema public to x', true] as const),
       /^The tables in schema public of database x belong to forecourt, and the user x may not use them: grant forecourt to x\.$/,
     ],
   ]
-  for (const [index, [what, inGate, prepare, told]] of rights.entries()) {
+  for (const [index, [statement, inGate, told]] of rights.entries()) {
     const run = inGate ? test : longTest
-    run(what, async () => {
+    run(statement || 'nothing', async () => {
       const name = `limited_${index}`
       const { user, password } = database.connection
       await database.run((sql) => sql.unsafe(`create database ${name}`))
       await database.run((sql) => sql.unsafe(`create role ${name} login password 'secret'`))
       const env = { DATABASE_URL: database.url(name) }
-      if (what.startsWith('tables')) expect((await forecourt(['migrate', 'up'], env)).code).toBe(0)
-      await withSql({ ...database.connection, database: name }, (sql) => sql.unsafe(prepare(name)))
+      if (statement.startsWith('grant')) expect((await forecourt(['migrate', 'up'], env)).code).toBe(0)
+      await withSql({ ...database.connection, database: name }, (sql) =>
+        sql.unsafe(statement.replaceAll(' x', ` ${name}`)),
+      )
       const limited = { DATABASE_URL: env.DATABASE_URL.replace(`${user}:${password}`, `${name}:secret`) }
       const { code, stderr } = await endOfStart(place.newFolder(), limited)
       expect([code, stderr.includes('secret')]).toEqual([1, false])
       // Log lines before the error, as of a slow database, are removed.
-      expect(
-        stderr
-          .replace(/^(\{.+\}\n)*/, '')
-          .replaceAll(name, 'x')
-          .trimEnd(),
-      ).toMatch(told)
+      const sentence = stderr.replace(/^(\{.+\}\n)*/, '').trimEnd()
+      expect(sentence.replaceAll(name, 'x')).toMatch(told)
     })
   }
 })

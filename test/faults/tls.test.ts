@@ -6,7 +6,6 @@ import { openDatabase } from '../../src/database/open.ts'
 import { serverUser } from '../../src/embedded/user.ts'
 import { hasOldestPostgres, withSql } from '../kit/database.ts'
 import { OldestServer } from '../kit/oldest-server.ts'
-import { deviceBody, newApplication } from '../kit/records.ts'
 import { freePort } from '../kit/replicated.ts'
 import { atScale, longTest } from '../kit/scale.ts'
 import { waitUntil } from '../kit/waits.ts'
@@ -169,28 +168,6 @@ describe.skipIf(!hasOldestPostgres)('TLS to the database', () => {
     }
     expect(performance.now() - began).toBeLessThan(120_000)
   }, 240_000)
-
-  longTest('a server whose certificate fits no more is away, and used again once it fits', async () => {
-    await show('named')
-    const env = { DATABASE_URL: urlTo(`localhost:${port}`, `sslmode=verify-full&${ours()}`) }
-    const { service, client } = await place.start({ env })
-    const { appId, token } = await newApplication(client)
-    const outcome = async () => {
-      const { code } = await client.call('createDevice', deviceBody(appId), { token })
-      return `${code} ${(await fetch(`${service.url}/readyz`)).status}`
-    }
-    expect(await outcome()).toBe('0 200')
-    await show('elsewhere')
-    await withSql(
-      { ...onSocket, port },
-      (sql) => sql`
-        select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'forecourt %'`,
-    )
-    for (let tries = 0; tries < 10; tries++) expect(await outcome()).toBe('50003 503')
-    await show('named')
-    await waitUntil(async () => (await outcome()) === '0 200')
-    await service.stop()
-  })
 
   longTest('over a socket of this machine there is no TLS, whatever the mode', async () => {
     const socket = `host=${encodeURIComponent(folder)}&port=${port}`
