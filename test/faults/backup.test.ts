@@ -53,6 +53,8 @@ test(
       await look(async (sql) => {
         expect(await contradictions(sql, app.appId, before), said).toEqual([])
         expect(await inconsistencies(sql), said).toEqual([])
+        // A copy sends nothing before an operator says so.
+        expect(await sql`select 1 from callback_pause`).toHaveLength(1)
       })
       tell(
         `backup ${round + 1}: ${before.length} acknowledged before it, ${acknowledged.length - before.length} while it ran`,
