@@ -6,7 +6,6 @@ import type { Browser, BrowserContext, Page, Route } from 'playwright-core'
 import { streamEvents } from '../../src/events/contract.ts'
 import { type Client, target } from '../kit/client.ts'
 import { newPerson, signIn } from '../kit/people.ts'
-import { newSerial } from '../kit/records.ts'
 import { atScale, isLong } from '../kit/scale.ts'
 import { chromiumPath, launchChromium } from './chromium.ts'
 
@@ -15,11 +14,15 @@ import { chromiumPath, launchChromium } from './chromium.ts'
 const isSkipped = chromiumPath === undefined && process.env.CI !== 'true'
 const pictures = process.env.FORECOURT_TEST_PICTURES
 
-/** A test that needs a browser. It is skipped on a machine without Chromium, but never in CI. */
+/**
+ * A test that needs a browser. It is skipped on a machine without Chromium, but never in CI. It fails if a page that it
+ * visited wrote an error to the console or did not catch one.
+ */
 export function browserTest(name: string, run: () => Promise<void>, isLeftOut = isSkipped): void {
   const attempt = async () => {
     try {
       await run()
+      expect(taken.flatMap(({ faults }) => faults)).toEqual([])
     } catch (error) {
       await describePages(name)
       // The failed test's pages could disturb other tests.
@@ -48,7 +51,6 @@ async function describePages(test: string): Promise<void> {
 }
 
 export const client: Client = await target()
-export { newSerial }
 
 type Role = 'admin' | 'operator' | 'viewer' | 'developer'
 const wide = { width: 1280, height: 800 }
@@ -142,8 +144,6 @@ export interface Visit {
 
 export interface Visited {
   page: Page
-  /** Errors that the page wrote to the console or did not catch since it was opened. */
-  faults: string[]
   /** The session's headers, for requests to the API by the same person. */
   headers: { cookie: string }
 }
@@ -175,7 +175,7 @@ export async function visit(path: string, options: Visit = {}): Promise<Visited>
   })
   page.on('pageerror', (error) => faults.push(String(error)))
   await page.goto(through.url + path)
-  return { page, faults, headers }
+  return { page, headers }
 }
 
 /** Changes the URL of an open page without loading it, as a link inside the console does. */
@@ -226,8 +226,7 @@ interface Violation {
 }
 
 /** Checks a page's frame: one `h1` with this text, nothing wider than the window, and no error in the console. */
-export async function expectFramed(shown: Page | Visited, title: string | RegExp): Promise<void> {
-  const page = pageOf(shown)
+export async function expectFramed(page: Page, title: string | RegExp): Promise<void> {
   await page.getByRole('heading', { level: 1, name: title }).waitFor()
   expect(await page.locator('h1').count()).toBe(1)
   expect(await whatIsWider(page)).toEqual([])
@@ -239,8 +238,7 @@ export async function expectFramed(shown: Page | Visited, title: string | RegExp
  * picture of each. In the short run only two full pages are checked in the dark, because all pages take their colours from
  * the same theme.
  */
-export async function expectSound(shown: Page | Visited, title: string | RegExp, name?: string): Promise<void> {
-  const page = pageOf(shown)
+export async function expectSound(page: Page, title: string | RegExp, name?: string): Promise<void> {
   await expectFramed(page, title)
   await expectAccessible(page)
   if (name === undefined) return
@@ -254,9 +252,6 @@ export async function expectSound(shown: Page | Visited, title: string | RegExp,
   await showIn(page, 'light')
   await page.locator('html[data-shade=light]').waitFor()
 }
-
-const pageOf = (shown: Page | Visited) => ('headers' in shown ? shown.page : shown)
-export const expectSoundInBothShades: typeof expectSound = expectSound
 
 /** Describes the elements that are wider than the window or than their container. */
 export function whatIsWider(page: Page): Promise<string[]> {
