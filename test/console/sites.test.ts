@@ -72,12 +72,8 @@ describe('a place on the map', () => {
     const { longitudes, latitudes } = graticuleOf({ minLng: 73, minLat: 17, maxLng: 136, maxLat: 54 })
     expect(longitudes).toEqual([80, 90, 100, 110, 120, 130])
     expect(latitudes).toEqual([20, 30, 40, 50])
-    expect([longitudeName(80), longitudeName(-80), latitudeName(-0.5), latitudeName(0)]).toEqual([
-      '80°E',
-      '80°W',
-      '0.5°S',
-      '0°',
-    ])
+    const names = [longitudeName(80), longitudeName(-80), latitudeName(-0.5), latitudeName(0)]
+    expect(names).toEqual(['80°E', '80°W', '0.5°S', '0°'])
   })
 
   test('is drawn as one with those that would cover it', () => {

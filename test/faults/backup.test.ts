@@ -53,6 +53,8 @@ test(
       await look(async (sql) => {
         expect(await contradictions(sql, app.appId, before)).toEqual([])
         expect(await inconsistencies(sql)).toEqual([])
+        // A copy sends nothing before an operator says so.
+        expect(await sql`select 1 from callback_pause`).toHaveLength(1)
       })
       last = { env: restored, before, rows: before.length }
       rmSync(file)
