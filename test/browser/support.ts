@@ -274,7 +274,7 @@ export function whatIsWider(page: Page): Promise<string[]> {
 }
 
 /** Takes a screenshot if FORECOURT_TEST_PICTURES names a folder for it. */
-export async function picture(page: Page, name: string): Promise<void> {
+async function picture(page: Page, name: string): Promise<void> {
   if (pictures === undefined) return
   await settle(page)
   mkdirSync(pictures, { recursive: true })
