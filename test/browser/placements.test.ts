@@ -31,6 +31,7 @@ browserTest('devices nearby and pasted serials are placed on the page of a site,
   await new Hand(page).choose(dialog.getByRole('combobox', { name: 'Lane type' }), 'Exit')
   await dialog.getByLabel('Lane name').fill('North gate')
   await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+  await dialog.waitFor({ state: 'detached' })
   await gates.getByText('North gate').waitFor()
   await gates.getByText(near, { exact: true }).waitFor()
   await expectSound(page, site.siteName)
