@@ -73,7 +73,7 @@ longBrowserTest('deliveries are sent again: all that match, counted before, one,
   const { appId } = await withDeliveries()
   const [dead] = await deliveries(appId, { status: '3' })
   const { page } = await visit(address(appId, '&status=undelivered'), { role: 'operator' })
-  await page.getByRole('button', { name: 'Act on all 4 matching…' }).click()
+  await page.getByRole('button', { name: 'Apply to all 4 matching…' }).click()
   const range = page.getByRole('dialog', { name: 'Replay a time range' })
   // Without the test, which has no event.
   await range.getByText('Deliveries in this range now: 3.').waitFor()
@@ -84,7 +84,7 @@ longBrowserTest('deliveries are sent again: all that match, counted before, one,
   await range.getByRole('button', { name: 'Close' }).last().click()
   // All deliveries of one type cannot be sent again as a whole, and the button says so.
   await page.goto(client.url + address(appId, '&type=site.created'))
-  const all = page.getByRole('button', { name: 'Act on all 2 matching…' })
+  const all = page.getByRole('button', { name: 'Apply to all 2 matching…' })
   await all.waitFor()
   expect(await all.isDisabled()).toBe(true)
   await all.focus()

@@ -5,10 +5,10 @@ export const useTexts = defineTexts(
   {
     one: 'Bulk action',
     none: 'No bulk actions in the last 7 days. What is done to selected rows is in Events.',
-    week: 'Bulk actions and their results are kept for 7 days. To start one, filter the list of devices or sites by an application and choose “Act on all matching…”.',
+    week: 'Bulk actions and their results are kept for 7 days. To start one, filter the list of devices or sites by an application and choose “Apply to all matching…”.',
     actTitle: 'Bulk action {{id}}: {{act}}',
-    allThatMatch: 'Act on all {{count}} matching…',
-    allOfThem: 'Act on all matching…',
+    allThatMatch: 'Apply to all {{count}} matching…',
+    allOfThem: 'Apply to all matching…',
     dialog_devices: 'All matching devices',
     dialog_sites: 'All matching sites',
     act: 'Action',

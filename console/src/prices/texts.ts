@@ -6,7 +6,7 @@ export const useTexts = defineTexts(
     title: 'Scheduled price changes',
     orderAcross:
       'Sorted by application, latest effective time first. To see only one application’s price changes, choose it.',
-    none: 'No price changes are scheduled. Schedule one on a billing rule or in the list of sites. What “Edit” changed at once is in the rule’s history.',
+    none: 'No price changes are scheduled. Schedule one on a billing rule or in the list of sites. What “Edit” changes immediately is in the rule’s history.',
     line: 'Price timeline',
     waits: 'From {{time}}',
     holds: 'Current, since {{time}}',
