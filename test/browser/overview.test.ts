@@ -16,7 +16,7 @@ browserTest('the overview shows the platform at a glance, light and dark', async
     const created = page.getByRole('link', { name: new RegExp(`: \\d[\\d,]* ${list}? created$`) }).last()
     expect(await created.getAttribute('href')).toMatch(new RegExp(`^/console/${list}\\?timeFrom=`))
   }
-  const hour = page.getByRole('link', { name: /: \d[\d,]* refused requests$/ }).last()
+  const hour = page.getByRole('link', { name: /: \d[\d,]* refused requests?$/ }).last()
   await hour.hover()
   const told = /^\S+ (\d\d:\d\d):00 .*: ([\d,]+) refused/.exec((await hour.getAttribute('aria-label')) ?? '')
   const shown = await page.locator('.chart-told').innerText()
