@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,7 +22,11 @@ const isLong = process.env.FORECOURT_TEST_LONG !== undefined
 export async function bunTest(options: string[], env: Record<string, string>): Promise<number> {
   const byDefault = process.env.FORECOURT_TEST_WORKERS === undefined && !isLong ? 4 : 2
   const sideBySide = Number(process.env.FORECOURT_TEST_SIDE_BY_SIDE ?? byDefault)
-  const first = await runReported([`--parallel=${sideBySide}`, ...options], env)
+  const { FORECOURT_TEST_SEED = String(randomInt(2 ** 31)) } = process.env
+  const seeded = { ...env, FORECOURT_TEST_SEED }
+  const first = await runReported([`--parallel=${sideBySide}`, ...options], seeded)
+  if (first.status !== 0)
+    console.log(`\nFORECOURT_TEST_SEED=${FORECOURT_TEST_SEED} repeats the random choices of this run.`)
   const { failed } = first
   const listed = unsteadyFiles().map(({ file }) => file)
   const isTriedAgain = failed.length > 0 && !first.hasErrors && failed.every((file) => listed.includes(file))
@@ -30,7 +35,7 @@ export async function bunTest(options: string[], env: Record<string, string>): P
     return first.status
   }
   console.log(`\nAgain, with nothing beside: ${failed.join(' ')}\n`)
-  const second = await runReported(['--parallel=1', ...failed.map((file) => `./${file}`)], env)
+  const second = await runReported(['--parallel=1', ...failed.map((file) => `./${file}`)], seeded)
   tellFailed(second.failed)
   if (second.status !== 0) {
     console.log('\nFailed at both attempts.')
@@ -65,7 +70,12 @@ async function runReported(options: string[], env: Record<string, string>): Prom
 }
 
 async function run(options: string[], env: Record<string, string>): Promise<Ran> {
-  const ours = ['--timeout', isLong ? '600000' : '120000', '--no-isolate', '--timings=test/timings.json']
+  const ours = [
+    '--timeout',
+    isLong ? '600000' : '120000',
+    '--no-isolate',
+    `--timings=test/timings${isLong ? '-long' : ''}.json`,
+  ]
   const child = spawn('bun', ['test', ...ours, ...options], {
     cwd: join(import.meta.dirname, '..'),
     stdio: ['inherit', 'pipe', 'pipe'],

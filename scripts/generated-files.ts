@@ -7,6 +7,7 @@ import { createProgram } from '../src/cli/program.ts'
 import { settings } from '../src/config.ts'
 import { api } from '../src/reference/api.ts'
 import { openApiDocument } from '../src/reference/openapi.ts'
+import { operations } from '../src/reference/operations.ts'
 import type { Setting } from '../src/runtime/setting-values.ts'
 import { eventWords } from '../src/vocabulary/event-types.ts'
 import { refusals } from '../src/vocabulary/refusals.ts'
@@ -21,6 +22,7 @@ export function generatedFiles(): Record<string, string> {
   const document = openApiDocument(api)
   return {
     'sdk/src/api.ts': sdkApi(),
+    'console/src/words/operation-words.ts': operationWords(),
     'migrations/routines.sql': routinesText(),
     'openapi.json': `${JSON.stringify(document, null, 2)}\n`,
     'test/openapi-size.json': sizeOf(document),
@@ -37,6 +39,22 @@ export function generatedFiles(): Record<string, string> {
     'docs/guides/en/settings.md': settingsGuide('en'),
     'docs/guides/zh/settings.md': settingsGuide('zh'),
   }
+}
+
+/** The words of the writes, apart from the contracts: the console needs no contract of an operation that it does not call. */
+function operationWords(): string {
+  const lines = operations.flatMap(({ id, words }) =>
+    words === undefined ? [] : [`  ${id}: ${JSON.stringify(words)},`],
+  )
+  return `// Made from the contracts by \`npm run generate\`. Not to be edited.
+
+import type { Words } from './words.ts'
+
+/** Descriptions of the writes that can be refused, by the id of the operation. */
+export const operationWords: Record<string, Words> = {
+${lines.join('\n')}
+}
+`
 }
 
 /** The functions of the write path as the database gets them, so that a review sees the SQL that runs. */

@@ -1,20 +1,28 @@
 import { spawnSync } from 'node:child_process'
 
-// The long run, `npm run test:long`: every test at its full size, then those of the service on Node and with three
-// processes. It takes more than an hour, so each part runs also after one that failed. Ends with 1 if any did.
+// The long run, `npm run test:long`: every test at its full size, then those of the service on Node, at their ordinary
+// size, and with three processes. It takes more than an hour, so each part runs also after one that failed. Ends with 1
+// if any did.
 
 interface Part {
   name: string
   command: string
-  env?: Record<string, string>
+  env?: Record<string, string | undefined>
 }
 
+/** Its measurements need a machine that does nothing else. */
+const waits = 'neighbours.test.ts'
+/** What full size adds does not depend on the runtime. */
+const ordinarySize = { FORECOURT_TEST_LONG: undefined }
+
 const parts: Part[] = [
-  { name: 'all tests, on Bun', command: 'npm test' },
+  { name: 'all tests, on Bun', command: `npm test -- --path-ignore-patterns='**/${waits}'` },
+  { name: 'waits beside busy neighbours, with nothing else on the machine', command: `npm test ${waits}` },
   { name: 'other people’s tools', command: 'bun scripts/other-tools.ts' },
   {
     name: 'conformance and fault tests, on the lowest Node',
     command: 'bun scripts/on-node.ts lowest npm test test/conformance test/faults',
+    env: ordinarySize,
   },
   {
     name: 'connections and the stop, on the newest Node',

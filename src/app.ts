@@ -168,6 +168,8 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   const outOfTurn = new Turns({
     ofOne: limits.outOfTurnAtOnceOfOne,
     ofOneAlone: inFlight.mostOfOne,
+    ofOneCrowded: limits.outOfTurnAtOnceOfCrowd,
+    crowd: inFlight.crowd,
     company,
     full: tooManyRequests,
   })

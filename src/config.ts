@@ -23,6 +23,7 @@ import {
   weakKey,
 } from './runtime/setting-values.ts'
 import { UserError } from './runtime/user-error.ts'
+import type { SettingInForce } from './service/detail/contract.ts'
 
 type Settings = Record<string, Setting<unknown>>
 
@@ -250,15 +251,6 @@ export function readConfig(environment: Environment): Config {
   const config: Config = Object.fromEntries(values)
   requireTogether(config)
   return config
-}
-
-/** A setting as people may see it. */
-interface SettingInForce {
-  name: string
-  /** It reads as it would be set; null without one, and for a secret. */
-  value: string | null
-  isSecret: boolean
-  isSet: boolean
 }
 
 export function settingsInForce(config: Config): SettingInForce[] {

@@ -113,13 +113,7 @@ describe.skipIf(!isThere('nginx') || !isThere('openssl'))('nginx', () => {
 
     const secure = (path: string, ...more: string[]) =>
       run(
-        'curl',
-        '-sk',
-        '--max-time',
-        '10',
-        '-w',
-        ' %{http_code} %{http_version}',
-        ...more,
+        ...['curl', '-sk', '--max-time', '10', '-w', ' %{http_code} %{http_version}', ...more],
         `https://127.0.0.1:${tls}${path}`,
       )
     expect(secure('/healthz').said).toMatch(/ 200 2$/)

@@ -124,34 +124,14 @@ test('createDevice stores and answers exactly what was sent, or refuses it', asy
     const stored = new Map(rows.map((row) => [row.device_no, row]))
     for (const { record, sent } of created) {
       const given = (member: string) => (sent[member] === '' ? null : (sent[member] ?? null))
-      const { deviceBattery } = record
-      expect<unknown>([record.deviceNo, record.deviceName, record.tag, deviceBattery.detailAddress]).toEqual([
-        sent.deviceNo,
-        sent.deviceName,
-        given('tag'),
-        given('detailAddress'),
-      ])
-      expect([deviceBattery.provinceCode, deviceBattery.cityCode, deviceBattery.coordinates]).toEqual([
-        given('provinceCode') ?? '360000',
-        given('cityCode') ?? '360100',
-        sent.coordinates,
-      ])
-      const row = stored.get(record.deviceNo)
-      expect([
-        row?.app_id,
-        row?.device_name,
-        row?.tag,
-        row?.coordinates,
-        row?.district_code,
-        row?.detail_address,
-      ]).toEqual([
-        application.appId,
-        sent.deviceName,
-        given('tag'),
-        sent.coordinates,
-        sent.districtCode,
-        given('detailAddress'),
-      ])
+      const { deviceNo, deviceName, coordinates, districtCode } = sent
+      const [tag, detailAddress] = [given('tag'), given('detailAddress')]
+      const codes = { provinceCode: given('provinceCode') ?? '360000', cityCode: given('cityCode') ?? '360100' }
+      const deviceBattery = { ...codes, detailAddress, coordinates }
+      expect<unknown>(record).toMatchObject({ deviceNo, deviceName, tag, deviceBattery })
+      const place = { coordinates, district_code: districtCode, detail_address: detailAddress }
+      const row = { app_id: application.appId, device_name: deviceName, tag, ...place }
+      expect(stored.get(deviceNo)).toMatchObject(row)
     }
   })
 })
@@ -185,13 +165,8 @@ test('saveSite stores and answers exactly what was sent, or refuses it', async (
           expect((record as Record<string, unknown>)[member]).toEqual(value)
         }
         expect(JSON.parse(logged.get(record.id) as string)).toEqual(record)
-        const row = stored.get(record.id)
-        expect([row?.site_name, row?.detail_address, row?.coordinates, row?.longitude]).toEqual([
-          record.siteName,
-          record.detailAddress,
-          record.coordinates,
-          record.longitude,
-        ])
+        const { siteName: site_name, detailAddress: detail_address, coordinates, longitude } = record
+        expect(stored.get(record.id)).toMatchObject({ site_name, detail_address, coordinates, longitude })
       }
     },
   )

@@ -22,10 +22,7 @@ test('the inventory names every setting that is a secret or a time to keep, and 
 test('links of the inventories and of SECURITY.md lead to files', () => {
   for (const page of [
     'SECURITY.md',
-    'docs/security/README.md',
-    'docs/security/asvs.md',
-    'docs/security/driver-patch.md',
-    'docs/security/sign-in-tests.md',
+    ...['README.md', 'asvs.md', 'driver-patch.md', 'sign-in-tests.md'].map((name) => `docs/security/${name}`),
   ]) {
     for (const [, link = ''] of read(page).matchAll(/\]\((?!https?:)([^)#]+)[^)]*\)/g)) {
       expect(existsSync(join(projectFolder, page, '..', link)), `${page}: ${link}`).toBe(true)

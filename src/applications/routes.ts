@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import type { Static } from 'typebox'
-import { keyOwnerOf } from '../callers/caller.ts'
 import { hashSecret, newSecret } from '../callers/credentials.ts'
 import { applicationOf, visibleApplications } from '../callers/permissions.ts'
+import { writeOnce } from '../callers/write-once.ts'
 import type { Context } from '../context.ts'
-import { once } from '../database/idempotency.ts'
 import type { Statements } from '../database/open.ts'
 import { insertEvent, insertPlatformEvent } from '../events/store.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
@@ -69,12 +68,10 @@ export function applicationRoutes(context: Context): Handler[] {
   return [
     handle(
       contract.createApplication,
-      async ({ caller, body, actor, idempotency, pending }) => {
-        const made = await pending.transaction(sql, (tx) =>
-          once(tx, idempotency, keyOwnerOf(caller), () => create(tx, body, newSecret(), actor)),
-        )
+      async ({ body, actor, ...request }) => {
+        const made = await writeOnce(sql, request, (tx) => create(tx, body, newSecret(), actor))
         const { appSecret, thirdPartyConfig, ...record } = made
-        const shown = thirdPartyConfig && shownTo(caller, context, thirdPartyConfig)
+        const shown = thirdPartyConfig && shownTo(request.caller, context, thirdPartyConfig)
         return tagged({ ...made, thirdPartyConfig: shown }, etagOf(record))
       },
       { check: (body) => configFaults(given(body.thirdPartyConfig) ?? {}, config, 'thirdPartyConfig.') },

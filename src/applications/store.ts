@@ -8,14 +8,7 @@ import { Refusal } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
 import { type ApplicationRecord, type applicationSorts, pageApplications } from './contract.ts'
 
-export interface Application {
-  appId: string
-  appName: string
-  onlineStatus: number
-  status: number
-  frozenReason: string | null
-  tokenLifetimeSeconds: number
-  rateLimitPerSecond: number | null
+export interface Application extends Omit<ApplicationRecord, 'overlapUntil' | 'createTime'> {
   /** When the last rotation's overlap ends or ended; null without one. */
   previousSecretEnd: Date | null
   /** Whether it works, by the database's clock. */

@@ -47,6 +47,14 @@ export const ruleTerms = {
   dailyCap: optional(money),
 }
 
+export const shownTerms = {
+  periods: nullable(Type.Array(Period)),
+  freeMinutes: nullable(Type.Integer()),
+  unitMinutes: nullable(Type.Integer()),
+  unitPrice: nullable(Type.String()),
+  dailyCap: nullable(Type.String()),
+}
+
 const ruleMembers = { ruleName: name, ruleType: RuleType, ...ruleTerms }
 
 export const BillingRuleRecord = named(
@@ -56,11 +64,7 @@ export const BillingRuleRecord = named(
     appId: Type.String(),
     ruleName: Type.String(),
     ruleType: Type.Integer({ [shownKey]: RuleType }),
-    periods: nullable(Type.Array(Period)),
-    freeMinutes: nullable(Type.Integer()),
-    unitMinutes: nullable(Type.Integer()),
-    unitPrice: nullable(Type.String()),
-    dailyCap: nullable(Type.String()),
+    ...shownTerms,
     createTime: moment,
   }),
 )
@@ -70,6 +74,7 @@ export const saveBillingRule = operation({
   id: 'saveBillingRule',
   group: 'billingRules',
   summary: 'Creates a billing rule. Types 1 and 2 take periods; type 3 takes minutes and prices.',
+  words: { en: 'Create a billing rule', zh: '新建计费规则' },
   method: 'POST',
   path: `${folder}/save`,
   callers: ['application', 'operator'],
@@ -92,6 +97,7 @@ export const updateBillingRule = operation({
   id: 'updateBillingRule',
   group: 'billingRules',
   summary: 'Updates the fields that you send of a billing rule; null clears a field. The type can’t be changed.',
+  words: { en: 'Update a billing rule', zh: '修改计费规则' },
   method: 'POST',
   path: `${folder}/update`,
   ...ofOne,
@@ -107,6 +113,7 @@ export const deleteBillingRule = operation({
   group: 'billingRules',
   summary:
     'Deletes a billing rule and returns its last state. Refused while a site uses it or a scheduled price change assigns it to sites.',
+  words: { en: 'Delete a billing rule', zh: '删除计费规则' },
   method: 'POST',
   path: `${folder}/delete`,
   ...ofOne,

@@ -4,6 +4,7 @@ import { given } from '../vocabulary/values.ts'
 import {
   type BillingRuleRecord,
   type Period,
+  type ruleTerms,
   ruleType,
   type saveBillingRule,
   type updateBillingRule,
@@ -13,13 +14,7 @@ type RuleBody = Static<NonNullable<typeof saveBillingRule.body>>
 type RuleUpdate = Static<NonNullable<typeof updateBillingRule.body>>
 
 /** The fields of other types are null (contract §5). */
-export interface RuleTerms {
-  periods: Period[] | null
-  freeMinutes: number | null
-  unitMinutes: number | null
-  unitPrice: string | null
-  dailyCap: string | null
-}
+export type RuleTerms = Pick<BillingRuleRecord, keyof typeof ruleTerms>
 
 /** Returns the pricing in a fixed order, so that equal pricing has equal JSON. */
 export const termsOf = ({ periods, freeMinutes, unitMinutes, unitPrice, dailyCap }: RuleTerms): RuleTerms => ({

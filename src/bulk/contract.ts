@@ -106,6 +106,7 @@ export const createImport = operation({
   group: 'bulk',
   summary:
     'Uploads a file of up to 1 GB and imports its rows in the background. An application can run one import or bulk action at a time. Rows that already exist with the same content are counted as `existing`, so you can upload a file again.',
+  words: { en: 'Start an import', zh: '开始导入' },
   method: 'POST',
   path: `${folder}/import/create`,
   callers,
@@ -176,6 +177,7 @@ export const cancelImport = operation({
   id: 'cancelImport',
   group: 'bulk',
   summary: 'Cancels a waiting or running import. Rows already written are kept.',
+  words: { en: 'Cancel an import', zh: '取消导入' },
   method: 'POST',
   path: `${folder}/import/cancel`,
   callers,

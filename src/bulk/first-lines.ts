@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { limits } from '../vocabulary/limits.ts'
-import { Refusal } from '../vocabulary/refusals.ts'
+import { fieldFault, Refusal } from '../vocabulary/refusals.ts'
 import { contentOf, type DeviceRow, type RowOutcome } from './row-writers.ts'
 
 interface FirstRow {
@@ -51,9 +51,7 @@ export class FirstLines {
 const digestOf = (row: DeviceRow) => createHash('sha256').update(contentOf(row)).digest('base64')
 
 function alsoIn(line: number): Refusal {
-  const reason = {
-    en: `also appears in line ${line} of this file, with different content`,
-    zh: `在本文件第 ${line} 行已出现，且内容不同`,
-  }
-  return new Refusal('deviceAlreadyYours', { errors: [{ field: 'deviceNo', reason }] })
+  const en = `also appears in line ${line} of this file, with different content`
+  const errors = [fieldFault('deviceNo', en, `在本文件第 ${line} 行已出现，且内容不同`)]
+  return new Refusal('deviceAlreadyYours', { errors })
 }

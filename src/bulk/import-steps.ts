@@ -5,7 +5,7 @@ import { insertPlatformEvent } from '../events/store.ts'
 import { JsonFault, parseJson } from '../http/json.ts'
 import { validator } from '../http/validate.ts'
 import { limits } from '../vocabulary/limits.ts'
-import { invalidRequest, Refusal } from '../vocabulary/refusals.ts'
+import { invalidField, Refusal } from '../vocabulary/refusals.ts'
 import { createImport, type ImportKind, type ImportMode, rowsOf } from './contract.ts'
 import { FirstLines } from './first-lines.ts'
 import { rowsLost } from './jobs/failure/rules.ts'
@@ -191,9 +191,7 @@ function readerOf(
   }
 }
 
-function rowFault(en: string, zh: string): Refusal {
-  return invalidRequest([{ field: 'row', reason: { en, zh } }])
-}
+const rowFault = (en: string, zh: string) => invalidField('row', en, zh)
 
 function wrongWidth(cells: number, columns: number): Refusal {
   return cells > columns

@@ -1,6 +1,6 @@
 import { Parser } from 'csv-parse'
 import { limits } from '../vocabulary/limits.ts'
-import { invalidRequest, type Reason } from '../vocabulary/refusals.ts'
+import { invalidField, invalidRequest, type Reason } from '../vocabulary/refusals.ts'
 import { isBlank } from './blanks.ts'
 import { type ImportFormat, ignoredColumns } from './contract.ts'
 import { columnFaults, type KeptRow, type RowKind, shownColumn, wrongSeparator } from './rules.ts'
@@ -117,8 +117,8 @@ export class RowFile {
   private cellsOf(record: string[], line: number, width: number): string[] {
     for (const at of this.nameless) {
       if (isBlank(record[at] ?? '')) continue
-      const reason = { en: `has no name, but a cell in line ${line}`, zh: `没有列名，但第 ${line} 行有内容` }
-      throw invalidRequest([{ field: `column ${at + 1}`, reason }])
+      const column = `column ${at + 1}`
+      throw invalidField(column, `has no name, but a cell in line ${line}`, `没有列名，但第 ${line} 行有内容`)
     }
     for (const at of this.unowned) if (at < record.length) record[at] = ''
     if (record.length < width) {

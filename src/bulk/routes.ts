@@ -22,7 +22,7 @@ import { readPriceChangePage } from '../sites/price-changes/pages.ts'
 import { readFilters } from '../vocabulary/filters.ts'
 import { limits } from '../vocabulary/limits.ts'
 import { showMoment } from '../vocabulary/moments.ts'
-import { invalidRequest, type Reason, Refusal, unavailable } from '../vocabulary/refusals.ts'
+import { fieldFault, invalidField, invalidRequest, type Reason, Refusal, unavailable } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
 import {
   cancelImport,
@@ -136,7 +136,9 @@ export function bulkRoutes({ sql, config }: Context, onSubmitted: () => void): H
       const outcome = given(query.outcome)
       const languages = header('accept-language')
       if (query.rows !== 'true') return resultReply({ id, kind, noun: 'import' }, outcome, languages, readNext)
-      if (outcome !== null && outcome !== 'refused') throw onlyRefusedRows()
+      if (outcome !== null && outcome !== 'refused') {
+        throw invalidField('outcome', 'must be refused if rows is true', 'rows 为 true 时只能是 refused')
+      }
       return refusedRowsReply(id, languages, readNext)
     }),
 
@@ -145,7 +147,9 @@ export function bulkRoutes({ sql, config }: Context, onSubmitted: () => void): H
       async ({ caller, query, header, readNext }) => {
         const { kind } = query
         const format = given(query.format) ?? 'csv'
-        if (format === 'geojson' && kind !== 'sites' && kind !== 'devices') throw notOnTheMap()
+        if (format === 'geojson' && kind !== 'sites' && kind !== 'devices') {
+          throw invalidField('format', 'geojson is only for sites and devices', 'geojson 仅用于站点和设备')
+        }
         const filters = checkFilters(kind, query)
         const language = preferredLanguage(header('accept-language'))
         const readPageAt = (cursor: string | null) =>
@@ -222,11 +226,8 @@ function requirePlatform(caller: Caller): null {
 function requireFormat(mediaType: string, named: ImportFormat | null): ImportFormat {
   const format = formatOf(mediaType)
   if (named === null || named === format) return format
-  const reason = {
-    en: `is ${mediaType}, which doesn’t match the format parameter`,
-    zh: `是 ${mediaType}，与 format 不符`,
-  }
-  throw invalidRequest([{ field: 'Content-Type', reason }], 415)
+  const en = `is ${mediaType}, which doesn’t match the format parameter`
+  throw invalidField('Content-Type', en, `是 ${mediaType}，与 format 不符`, 415)
 }
 
 const encoder = new TextEncoder()
@@ -266,22 +267,13 @@ function checkFilters(
   const schema = exportFilters(kind)
   const unknown = Object.keys(filters).filter((name) => !Object.hasOwn(schema.properties, name))
   if (unknown.length > 0) {
-    const reason = { en: `is not a filter of ${kind}`, zh: `不是 ${kind} 的筛选条件` }
-    throw invalidRequest(unknown.map((field) => ({ field, reason })))
+    throw invalidRequest(
+      unknown.map((field) => fieldFault(field, `is not a filter of ${kind}`, `不是 ${kind} 的筛选条件`)),
+    )
   }
   const read = filterReaders.get(kind) ?? validator(schema, 'query', undefined)
   filterReaders.set(kind, read)
   return read(filters)
-}
-
-function onlyRefusedRows(): Refusal {
-  const reason = { en: 'must be refused if rows is true', zh: 'rows 为 true 时只能是 refused' }
-  return invalidRequest([{ field: 'outcome', reason }])
-}
-
-function notOnTheMap(): Refusal {
-  const reason = { en: 'geojson is only for sites and devices', zh: 'geojson 仅用于站点和设备' }
-  return invalidRequest([{ field: 'format', reason }])
 }
 
 /** Yields a file in pieces, one page at a time, with turns for others between. */

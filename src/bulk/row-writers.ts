@@ -2,7 +2,7 @@ import type { Caller } from '../callers/caller.ts'
 import type { Context } from '../context.ts'
 import type { Statements } from '../database/open.ts'
 import { type DeviceRegistration, defaultCityCode, defaultProvinceCode } from '../devices/contract.ts'
-import { findInventory, unknownModelNames, upsertInventory } from '../devices/inventory/store.ts'
+import { findInventory, unknownModel, unknownModelNames, upsertInventory } from '../devices/inventory/store.ts'
 import { type DeviceBatch, deviceBatches } from '../devices/lane.ts'
 import type { Catalogue } from '../devices/models/catalogue.ts'
 import { holdCatalogue } from '../devices/models/store.ts'
@@ -143,9 +143,8 @@ export async function decideInventory(
     rows.map(({ deviceNo }) => deviceNo),
   )
   const changed = new Map<string, string>()
-  const reason = { en: 'is not the name of a device model', zh: '不是已有设备型号的名称' }
   const outcomes = rows.map(({ deviceNo: key, modelName }): RowOutcome => {
-    if (unknown.has(modelName)) return { refusal: invalidRequest([{ field: 'modelName', reason }]) }
+    if (unknown.has(modelName)) return { refusal: invalidRequest([unknownModel('modelName')]) }
     if (models.get(key) === modelName) return { outcome: 'existing', key }
     const outcome = isUpsert && models.has(key) ? 'updated' : 'created'
     models.set(key, modelName)

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
 import { absent, isInteger } from '../http/validate.ts'
-import { type FieldFault, invalidRequest, type Reason } from '../vocabulary/refusals.ts'
+import { type FieldFault, invalidField, type Reason } from '../vocabulary/refusals.ts'
 import { closingTimePattern, given, timeOfDayPattern } from '../vocabulary/values.ts'
 import { isBlank } from './blanks.ts'
 import {
@@ -66,11 +66,8 @@ export function leftOutColumns(rows: RowKind, list: string | null): ReadonlySet<
   const names = new Set((list ?? '').split(',').map((name) => name.trim()))
   const settable = Object.keys(propertiesOf(rows)).filter((name) => names.has(name))
   if (settable.length > 0) {
-    const reason = {
-      en: `includes ${settable.join(', ')}, which this import needs`,
-      zh: `含有此类导入会写入的列：${settable.join('、')}`,
-    }
-    throw invalidRequest([{ field: 'ignoreColumns', reason }])
+    const en = `includes ${settable.join(', ')}, which this import needs`
+    throw invalidField('ignoreColumns', en, `含有此类导入会写入的列：${settable.join('、')}`)
   }
   return names
 }
@@ -116,11 +113,11 @@ export function cellTextReader({ kind, mode }: RowKind, columns: readonly string
 export function requireOwn(appId: string | null, rowsAppId: unknown): void {
   const said = typeof rowsAppId === 'string' ? rowsAppId.trim() : given(rowsAppId)
   if (appId === null || said === null || said === '' || said === appId) return
-  const reason = {
-    en: 'must be the application of this import: the row is another one’s, and so are its ids',
-    zh: '必须是此次导入的应用：该行及其中的 id 属于另一个应用',
-  }
-  throw invalidRequest([{ field: 'appId', reason }])
+  throw invalidField(
+    'appId',
+    'must be the application of this import: the row is another one’s, and so are its ids',
+    '必须是此次导入的应用：该行及其中的 id 属于另一个应用',
+  )
 }
 
 /** Makes the reader of a row's cells. An empty cell is absent for a create and clears a field for an update. */

@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer'
 import { Pieces } from '../http/pieces.ts'
 import { yielder } from '../runtime/event-loop.ts'
-import { invalidRequest } from '../vocabulary/refusals.ts'
+import { invalidField } from '../vocabulary/refusals.ts'
 import type { ImportFormat } from './contract.ts'
 import { isUtf16, TwoReadings, utf8Mark } from './encodings.ts'
 
@@ -89,9 +89,7 @@ class TextReader {
   }
 }
 
-export function bodyFault(en: string, zh: string) {
-  return invalidRequest([{ field: 'body', reason: { en, zh } }])
-}
+export const bodyFault = (en: string, zh: string) => invalidField('body', en, zh)
 
 function isAmbiguous() {
   return bodyFault(
@@ -114,8 +112,7 @@ function decoderOf(charset: string, format: ImportFormat, ignoreBOM: boolean): T
   if (utf8.test(charset)) return new TextDecoder('utf-8', options)
   if (format === 'csv' && gb18030.test(charset)) return new TextDecoder('gb18030', options)
   const taken = format === 'csv' ? { en: 'UTF-8 or GB18030', zh: 'UTF-8 或 GB18030' } : { en: 'UTF-8', zh: 'UTF-8' }
-  const reason = { en: `must have the charset ${taken.en}`, zh: `charset 必须是 ${taken.zh}` }
-  throw invalidRequest([{ field: 'Content-Type', reason }], 415)
+  throw invalidField('Content-Type', `must have the charset ${taken.en}`, `charset 必须是 ${taken.zh}`, 415)
 }
 
 /** Assumes UTF-8 if well-formed; `TwoReadings` finds the exceptions. */

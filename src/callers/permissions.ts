@@ -1,6 +1,6 @@
 import { lockApplication } from '../database/application-lock.ts'
 import type { Statements } from '../database/open.ts'
-import { type FieldFault, invalidRequest, Refusal } from '../vocabulary/refusals.ts'
+import { fieldFault, invalidRequest, Refusal } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
 import { actorOf, type Caller } from './caller.ts'
 import { requireApplicationExists } from './store.ts'
@@ -45,10 +45,7 @@ export function applicationOf(caller: Caller, named: string | null | undefined):
   throw invalidRequest([noApplication])
 }
 
-export const noApplication: FieldFault = {
-  field: 'appId',
-  reason: { en: 'is required of an operator', zh: '运营方必须指定应用' },
-}
+export const noApplication = fieldFault('appId', 'is required of an operator', '运营方必须指定应用')
 
 /** Returns an existing application as `applicationOf` does. Throws 10001, 10003 and 10004. */
 export async function requireApplicationOf(

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { PendingQuery, Row } from 'postgres'
 import { limits } from '../vocabulary/limits.ts'
 import type { Sort } from '../vocabulary/pages.ts'
-import { invalidRequest } from '../vocabulary/refusals.ts'
+import { invalidField } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
 import type { Sql, Statements } from './open.ts'
 import { textArray } from './routine.ts'
@@ -70,7 +70,7 @@ export function readPageRequest(operation: string, query: PageQuery, key: PageKe
     if (number * pageSize > limits.pageRowsNumbered) throw pageTooFar()
     return { pageSize, pageNo: number, offset: (number - 1) * pageSize, after: null, asked }
   }
-  if (pageNo !== null) throw besidePageNo()
+  if (pageNo !== null) throw invalidField('cursor', 'must not be given together with pageNo', '不得与 pageNo 同时给出')
   return { pageSize, pageNo: null, offset: 0, after: readCursor(cursor, key, asked), asked }
 }
 
@@ -80,8 +80,7 @@ export function readSort<Name extends string>(query: SortQuery<Name>): Sort<Name
   const order = given(query.order)
   if (by !== null) return { by, isDescending: order === 'desc' }
   if (order === null) return null
-  const reason = { en: 'must be given together with sort', zh: '必须与 sort 同时给出' }
-  throw invalidRequest([{ field: 'order', reason }])
+  throw invalidField('order', 'must be given together with sort', '必须与 sort 同时给出')
 }
 
 /** Returns a digest of the operation and its query without the page. */
@@ -307,22 +306,17 @@ function parseCursor(cursor: string): string[] | undefined {
 }
 
 function pageTooFar() {
-  const reason = {
-    en: `times pageSize must be at most ${limits.pageRowsNumbered}; use a cursor to go further`,
-    zh: `与 pageSize 的乘积不得超过 ${limits.pageRowsNumbered}；更远请使用游标`,
-  }
-  return invalidRequest([{ field: 'pageNo', reason }])
+  return invalidField(
+    'pageNo',
+    `times pageSize must be at most ${limits.pageRowsNumbered}; use a cursor to go further`,
+    `与 pageSize 的乘积不得超过 ${limits.pageRowsNumbered}；更远请使用游标`,
+  )
 }
 
 function foreignCursor() {
-  const reason = {
-    en: 'is not a cursor that this operation answered for these filters',
-    zh: '不是本操作针对这些筛选条件返回的游标',
-  }
-  return invalidRequest([{ field: 'cursor', reason }])
-}
-
-function besidePageNo() {
-  const reason = { en: 'must not be given together with pageNo', zh: '不得与 pageNo 同时给出' }
-  return invalidRequest([{ field: 'cursor', reason }])
+  return invalidField(
+    'cursor',
+    'is not a cursor that this operation answered for these filters',
+    '不是本操作针对这些筛选条件返回的游标',
+  )
 }

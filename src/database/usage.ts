@@ -1,6 +1,6 @@
 import { type Rounds, startRounds } from '../runtime/actor.ts'
 import { limits } from '../vocabulary/limits.ts'
-import { type Reason, Refusal } from '../vocabulary/refusals.ts'
+import { fieldFault, Refusal } from '../vocabulary/refusals.ts'
 import { hasAnswer, type RequestKey } from './idempotency.ts'
 import type { Sql, Statements } from './open.ts'
 import type { Pruned } from './prune.ts'
@@ -136,10 +136,10 @@ export const oldUsage: Pruned = {
 }
 
 function full(field: string, en: string, zh: string): Refusal {
-  const reason: Reason = { en, zh }
   // The oldest hour leaves the count when the next one starts.
   const seconds = 3600 - (Math.floor(Date.now() / 1000) % 3600)
-  return new Refusal('tooManyRequests', { headers: { 'retry-after': String(seconds) }, errors: [{ field, reason }] })
+  const errors = [fieldFault(field, en, zh)]
+  return new Refusal('tooManyRequests', { headers: { 'retry-after': String(seconds) }, errors })
 }
 
 const flushEveryMs = 5_000

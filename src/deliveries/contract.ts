@@ -135,6 +135,7 @@ export const replayDeliveries = operation({
   group: 'deliveries',
   summary:
     'Replays one delivery, or all events in a time range that the endpoint subscribes to. One replay per application runs at a time.',
+  words: { en: 'Replay deliveries', zh: '重新投递' },
   method: 'POST',
   path: `${folder}/replay`,
   ...ofApplication,
@@ -159,6 +160,7 @@ export const testDelivery = operation({
   id: 'testDelivery',
   group: 'deliveries',
   summary: 'Sends one test event to the endpoint, without retries, and returns the result.',
+  words: { en: 'Test the callback', zh: '测试回调' },
   method: 'POST',
   path: `${folder}/test`,
   ...ofApplication,

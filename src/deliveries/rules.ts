@@ -1,8 +1,8 @@
 import { limits } from '../vocabulary/limits.ts'
 import type { TimeRange } from '../vocabulary/moments.ts'
-import type { FieldFault } from '../vocabulary/refusals.ts'
+import { type FieldFault, fieldFault } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
-import { testType } from './contract.ts'
+import { type DeliveryRecord, testType } from './contract.ts'
 
 /** Standard Webhooks' schedule: the waits after each failure, in seconds. About 3 days. */
 const retrySeconds = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400] as const
@@ -44,12 +44,7 @@ export interface AttemptResult {
   durationMs: number
 }
 
-export interface LoggedAttempt {
-  time: string
-  responseStatus: number | null
-  error: string | null
-  durationMs: number
-}
+type LoggedAttempt = DeliveryRecord['attemptLog'][number]
 
 export interface Verdict {
   status: number
@@ -147,18 +142,16 @@ export interface ReplayRequest extends StatusQuery {
   timeTo?: string | null
 }
 
-const fault = (field: string, en: string, zh: string): FieldFault => ({ field, reason: { en, zh } })
-
 /** A request names either one delivery or a time range. */
 export function replayConflicts(body: ReplayRequest, { from, before }: TimeRange): FieldFault[] {
   const { timeFrom, timeTo, status, isDelivered } = body
   if (given(body.id) !== null) {
     return Object.entries({ timeFrom, timeTo, status, isDelivered })
       .filter(([, value]) => given(value) !== null)
-      .map(([field]) => fault(field, 'must not be given together with id', '不得与 id 同时给出'))
+      .map(([field]) => fieldFault(field, 'must not be given together with id', '不得与 id 同时给出'))
   }
   return from !== null && before !== null && before <= from
-    ? [fault('timeTo', 'must not be earlier than timeFrom', '不得早于 timeFrom')]
+    ? [fieldFault('timeTo', 'must not be earlier than timeFrom', '不得早于 timeFrom')]
     : []
 }
 
@@ -166,9 +159,11 @@ export function replayGaps(body: ReplayRequest): FieldFault[] {
   const [timeFrom, timeTo] = [given(body.timeFrom), given(body.timeTo)]
   if (given(body.id) !== null || (timeFrom !== null && timeTo !== null)) return []
   if (timeFrom === timeTo) {
-    return [fault('id', 'is required, unless you send timeFrom and timeTo', '必须给出，或改为给出 timeFrom 和 timeTo')]
+    return [
+      fieldFault('id', 'is required, unless you send timeFrom and timeTo', '必须给出，或改为给出 timeFrom 和 timeTo'),
+    ]
   }
   return timeFrom === null
-    ? [fault('timeFrom', 'is required together with timeTo', '给出 timeTo 时必填')]
-    : [fault('timeTo', 'is required together with timeFrom', '给出 timeFrom 时必填')]
+    ? [fieldFault('timeFrom', 'is required together with timeTo', '给出 timeTo 时必填')]
+    : [fieldFault('timeTo', 'is required together with timeFrom', '给出 timeFrom 时必填')]
 }

@@ -7,7 +7,7 @@ import { eventTimeConditions } from '../events/store.ts'
 import { showMoment, type TimeRange } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import { type DeliveryRecord, pageDeliveries, testType } from './contract.ts'
-import { type LoggedAttempt, statuses } from './rules.ts'
+import { statuses } from './rules.ts'
 import { noteStop } from './stops/store.ts'
 
 const mostWaitingCounted = 10_000
@@ -19,21 +19,13 @@ export const isOfEventSql = `type <> '${testType}'`
 /** The status is a literal, so that even a generic plan can use the partial indexes of undelivered rows. */
 export const ofEventsSql = (status: number) => `status = ${status} and ${isOfEventSql}`
 
-export interface Delivery {
-  appId: string
-  id: number
-  type: string
-  status: number
-  attempts: number
+type Times = 'time' | 'createTime' | 'nextAttemptTime' | 'finishTime'
+
+export interface Delivery extends Omit<DeliveryRecord, 'eventId' | Times> {
   nextAttemptAt: Date | null
   eventTime: Date
   createdAt: Date
   finishedAt: Date | null
-  responseStatus: number | null
-  error: string | null
-  response: string | null
-  durationMs: number | null
-  attemptLog: LoggedAttempt[]
 }
 
 const deliveryColumnsSql = `app_id, id, type, status, attempts, event_time, created_at, finished_at, response_status, error, response,

@@ -47,9 +47,10 @@ async function insertEventsOf(tx: Statements, appId: string, events: readonly Ne
     drawEventIds(tx, appId, time, events.length),
     tx.unsafe(
       `insert into event (app_id, id, type, time, actor, subject, data)
-      select $1, (select last_event_id from event_head where app_id = $1) - $2::bigint + i.n, i.type, $3::timestamptz, i.actor,
-        i.subject, i.data
-      from unnest($4::text[], $5::text[], $6::text[], ${recordsOf('$7')}) with ordinality as i (type, actor, subject, data, n)`,
+      select h.app_id, h.last_event_id - $2::bigint + i.n, i.type, $3::timestamptz, i.actor, i.subject, i.data
+      from event_head h,
+        unnest($4::text[], $5::text[], $6::text[], ${recordsOf('$7')}) with ordinality as i (type, actor, subject, data, n)
+      where h.app_id = $1`,
       [
         appId,
         events.length,

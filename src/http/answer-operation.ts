@@ -68,7 +68,8 @@ export async function answerFor(
     pending.at = performance.now() + (operation.answerTimeoutMs ?? options.answerTimeoutMs)
     pending.late = unavailable
     // A body may take seconds, and a caller can lose its access meanwhile.
-    await requireStill(route.handler.operation, request, options, askedAt, caller, undefined)
+    const still = requireStill(route.handler.operation, request, options, askedAt, caller, undefined)
+    if (still !== undefined) await still
     const faults: FieldFault[] = []
     const reading = noting(faults, () => readBody(route, bytes, mediaType, pending))
     const body = reading instanceof Promise ? await reading.catch((error) => noteFaults(faults, error)) : reading
@@ -138,10 +139,13 @@ function runWrite(
   const { caller, pending } = asked
   const askedAt = performance.now()
   const operationOutOfTurn = isOutOfTurn || operation.callers.length === 0 ? operation.id : undefined
-  return pending.inTurn(operationOutOfTurn, async () => {
-    await requireStill(operation, request, options, askedAt, caller, undefined)
+  const runStanding = () => {
     if (pending.isOver) throw unavailable()
     return run(asked)
+  }
+  return pending.inTurn(operationOutOfTurn, () => {
+    const still = requireStill(operation, request, options, askedAt, caller, undefined)
+    return still === undefined ? runStanding() : still.then(runStanding)
   })
 }
 

@@ -1,3 +1,4 @@
+import { limits } from '../vocabulary/limits.ts'
 import { tooManyRequests } from '../vocabulary/refusals.ts'
 
 /** The owner of requests: an application, an account, or a source of requests without a caller. */
@@ -16,6 +17,8 @@ export class InFlight {
   count = 0
   readonly most: number
   readonly mostOfOne: number
+  /** An owner with more requests than this is a crowd: while there are others, few of them are carried out at once. */
+  readonly crowd: number
   private readonly mostOfStrangers: number
   private strangers = 0
   private readonly owners = new Map<string, Owner>()
@@ -23,6 +26,7 @@ export class InFlight {
   constructor(most: number) {
     this.most = most
     this.mostOfOne = Math.max(1, Math.floor(most * partOfOne))
+    this.crowd = Math.min(limits.crowd, this.mostOfOne / 2)
     this.mostOfStrangers = Math.max(1, Math.floor(most * partOfStrangers))
   }
 

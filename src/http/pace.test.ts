@@ -3,14 +3,14 @@ import { Company } from '../runtime/company.ts'
 import { limits } from '../vocabulary/limits.ts'
 import { Pace } from './pace.ts'
 
-const { requestsInTurn: most, requestsOfOneInTurn: ofOne } = limits
+const { requestsInTurn: most, requestsOfOneInTurn: ofOne, requestsOfCrowdInTurn: ofCrowd } = limits
 const nextTurn = async () => {
   await new Promise((resolve) => setImmediate(resolve))
   await Promise.resolve()
 }
 
 function crowd(company: Company) {
-  const pace = new Pace(company)
+  const pace = new Pace(company, 1000)
   const begun: string[] = []
   return {
     begun,
@@ -61,4 +61,16 @@ test('who is alone waits for nothing', () => {
   // Nobody knows how many a stranger is.
   ask('stranger', ofOne + 1)
   expect(begun).toHaveLength(4 * most + ofOne)
+})
+
+test('of a crowd fewer begin in a turn, and the others all the same', async () => {
+  const company = new Company()
+  company.note('busy')
+  const { countOf, ask } = crowd(company)
+  ask('busy', 1001 + 2 * ofOne)
+  expect(countOf('busy')).toBe(ofOne)
+  await nextTurn()
+  expect(countOf('busy')).toBe(ofOne + ofCrowd)
+  ask('other')
+  expect(countOf('other')).toBe(1)
 })

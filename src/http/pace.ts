@@ -13,8 +13,12 @@ export class Pace {
   /** The requests that wait, by caller; the first caller is the next. */
   private readonly waiting = new Map<string, Set<() => void>>()
 
-  constructor(company: Company) {
+  private readonly crowd: number
+
+  /** Of a caller that keeps more than `crowd` waiting, even fewer begin in a turn. */
+  constructor(company: Company, crowd: number) {
     this.company = company
+    this.crowd = crowd
   }
 
   /** Undefined if the request may begin now. */
@@ -31,7 +35,9 @@ export class Pace {
 
   private begins(caller: string): boolean {
     const own = this.begunOf.get(caller) ?? 0
-    if (own >= limits.requestsOfOneInTurn || this.begun >= limits.requestsInTurn) return false
+    const isCrowd = (this.waiting.get(caller)?.size ?? 0) > this.crowd
+    const most = isCrowd ? limits.requestsOfCrowdInTurn : limits.requestsOfOneInTurn
+    if (own >= most || this.begun >= limits.requestsInTurn) return false
     this.begunOf.set(caller, own + 1)
     this.begun++
     return true

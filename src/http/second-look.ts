@@ -18,16 +18,26 @@ export function standsFor({ handler, appIdIn }: Route, { present }: ServeOptions
   }
 }
 
-/** For a caller that was admitted a while ago. Throws 10002, 10003 and 10005. */
-export async function requireStill(
+/** For a caller that was admitted a while ago; undefined if it was just now. Throws 10002, 10003 and 10005. */
+export function requireStill(
   operation: Admission & Pick<Operation, 'takes'>,
   request: HttpRequest,
   options: ServeOptions,
   admittedAt: number,
   before: Caller,
   named: string | null | undefined,
+): Promise<void> | undefined {
+  if (performance.now() - admittedAt <= tokenTrustedForMs || operation.callers.length === 0) return undefined
+  return lookAgain(operation, request, options, before, named)
+}
+
+async function lookAgain(
+  operation: Admission & Pick<Operation, 'takes'>,
+  request: HttpRequest,
+  options: ServeOptions,
+  before: Caller,
+  named: string | null | undefined,
 ): Promise<void> {
-  if (performance.now() - admittedAt <= tokenTrustedForMs || operation.callers.length === 0) return
   const now = permitted(operation, await options.authenticate(request))
   // The handler itself checks the applications that a JSON body names.
   if (operation.method === 'GET' || operation.takes !== undefined) requireStillActingFor(before, now, named)

@@ -28,7 +28,7 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
   const routes = routeTable(handlers)
   const { inFlight } = options
   const bodies = new BodyReader(inFlight.most)
-  const pace = new Pace(options.company)
+  const pace = new Pace(options.company, inFlight.crowd)
   const logsRequests = options.log.isLevelEnabled('debug')
 
   return (request) => {

@@ -113,6 +113,7 @@ export const saveRegion = operation({
   group: 'savedRegions',
   summary:
     'Creates or replaces a region that the built-in table lacks or names otherwise. It counts in every record that shows the name of its code.',
+  words: { en: 'Save a region', zh: '保存行政区划' },
   method: 'POST',
   path: `${platformFolder}/save`,
   callers: ['operator'],
@@ -136,6 +137,7 @@ export const deleteRegion = operation({
   id: 'deleteRegion',
   group: 'savedRegions',
   summary: 'Deletes a saved region: the built-in table applies to its code again.',
+  words: { en: 'Delete a saved region', zh: '删除已保存的行政区划' },
   method: 'POST',
   path: `${platformFolder}/delete`,
   callers: ['operator'],

@@ -1,6 +1,5 @@
-import { keyOwnerOf } from '../callers/caller.ts'
+import { writeOnce } from '../callers/write-once.ts'
 import type { Context } from '../context.ts'
-import { once } from '../database/idempotency.ts'
 import { insertPlatformEvent } from '../events/store.ts'
 import { Reply } from '../http/answer.ts'
 import { type Handler, handle, read } from '../http/handler.ts'
@@ -48,32 +47,28 @@ export function regionRoutes({ sql }: Context, regions: SavedRegions): Handler[]
       return region
     }),
 
-    handle(saveRegion, async ({ caller, body, actor, idempotency, pending }) => {
+    handle(saveRegion, async ({ body, actor, ...request }) => {
       const { code, name } = body
       const region = { code, name, parentCode: given(body.parentCode), isEnded: given(body.isEnded) ?? false }
-      const saved = await pending.transaction(sql, (tx) =>
-        once(tx, idempotency, keyOwnerOf(caller), async () => {
-          await store.beginChange(tx)
-          const reason = parentReason(region, new RegionTable(await store.savedRegions(tx)))
-          if (reason !== undefined) throw invalidRequest([{ field: 'parentCode', reason }])
-          const data = await store.upsertRegion(tx, region)
-          await insertPlatformEvent(tx, { type: 'region.saved', actor, subject: code, data })
-          return data
-        }),
-      )
+      const saved = await writeOnce(sql, request, async (tx) => {
+        await store.beginChange(tx)
+        const reason = parentReason(region, new RegionTable(await store.savedRegions(tx)))
+        if (reason !== undefined) throw invalidRequest([{ field: 'parentCode', reason }])
+        const data = await store.upsertRegion(tx, region)
+        await insertPlatformEvent(tx, { type: 'region.saved', actor, subject: code, data })
+        return data
+      })
       await regions.noteChange()
       return saved
     }),
 
-    handle(deleteRegion, async ({ caller, body, actor, idempotency, pending }) => {
-      const deleted = await pending.transaction(sql, (tx) =>
-        once(tx, idempotency, keyOwnerOf(caller), async () => {
-          await store.beginChange(tx)
-          const data = await store.deleteSavedRegion(tx, body.code)
-          await insertPlatformEvent(tx, { type: 'region.deleted', actor, subject: data.code, data })
-          return data
-        }),
-      )
+    handle(deleteRegion, async ({ body, actor, ...request }) => {
+      const deleted = await writeOnce(sql, request, async (tx) => {
+        await store.beginChange(tx)
+        const data = await store.deleteSavedRegion(tx, body.code)
+        await insertPlatformEvent(tx, { type: 'region.deleted', actor, subject: data.code, data })
+        return data
+      })
       await regions.noteChange()
       return deleted
     }),

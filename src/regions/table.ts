@@ -1,12 +1,7 @@
 import { builtInRegions, tableDate } from './built-in.ts'
-import type { RegionRecord } from './contract.ts'
+import type { RegionRecord, SavedRegionRecord } from './contract.ts'
 
-export interface SavedRegion {
-  code: string
-  name: string
-  parentCode: string | null
-  isEnded: boolean
-}
+export type SavedRegion = Pick<SavedRegionRecord, 'code' | 'name' | 'parentCode' | 'isEnded'>
 
 interface Node {
   code: string

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { Company } from './company.ts'
 import { Turns } from './turns.ts'
 
 test('work whose caller has hung up by the time that it would wait is refused at once, and never begins', async () => {
@@ -16,4 +17,35 @@ test('work whose caller has hung up by the time that it would wait is refused at
   expect(hasBegun).toBe(false)
   // It has left nothing behind.
   expect(await turns.run('one', undefined, async () => 'next')).toBe('next')
+})
+
+test('beside others, few of a crowd run at once, and more again when it is none', async () => {
+  const company = new Company()
+  const turns = new Turns({
+    ofOne: 8,
+    ofOneAlone: 100,
+    ofOneCrowded: 2,
+    crowd: 10,
+    company,
+    full: () => new Error('full'),
+  })
+  const ends: (() => void)[] = []
+  const ask = (name: string) => turns.run(name, undefined, () => new Promise<void>((resolve) => ends.push(resolve)))
+  const endAll = async () => {
+    for (const end of ends.splice(0)) end()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  company.note('other')
+  const asked = Array.from({ length: 20 }, () => ask('many'))
+  expect(ends.length).toBe(8)
+  await endAll()
+  // Twelve waited: two of them run, and as no more than ten wait then, others follow.
+  expect(ends.length).toBe(8)
+  asked.push(...Array.from({ length: 20 }, () => ask('many')))
+  await endAll()
+  expect(ends.length).toBe(2)
+  asked.push(ask('other'))
+  expect(ends.length).toBe(3)
+  while (ends.length > 0) await endAll()
+  await Promise.all(asked)
 })

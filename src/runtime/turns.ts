@@ -14,6 +14,9 @@ export interface TurnLimits {
   ofOne?: number
   /** While no other key has had work for a second, or as `company` says. */
   ofOneAlone?: number
+  /** Of a key that keeps more than `crowd` waiting while there are others. */
+  ofOneCrowded?: number
+  crowd?: number
   waiting?: number
   waitingOfOne?: number
   full: () => Error
@@ -42,15 +45,19 @@ export class Turns {
     this.notesCompany = company === undefined
     const most = Number.POSITIVE_INFINITY
     const ofOne = given.ofOne ?? most
-    this.limits = { atOnce: most, ofOneAlone: ofOne, waiting: most, waitingOfOne: most, ...given, ofOne, full }
+    const unlimited = { atOnce: most, crowd: most, waiting: most, waitingOfOne: most }
+    this.limits = { ...unlimited, ofOneAlone: ofOne, ofOneCrowded: ofOne, ...given, ofOne, full }
   }
 
   /** Throws `full`, and 50003 if the signal is aborted before the work has begun. */
   async run<Answer>(name: string, waiter: Waiter | undefined, work: () => Promise<Answer>): Promise<Answer> {
     if (waiter?.isAborted) throw unavailable()
     if (this.notesCompany) this.company.note(name)
-    const key = this.keys.get(name) ?? { running: 0, waiting: new Set() }
-    this.keys.set(name, key)
+    let key = this.keys.get(name)
+    if (key === undefined) {
+      key = { running: 0, waiting: new Set() }
+      this.keys.set(name, key)
+    }
     if (key.waiting.size === 0 && this.mayRun(key)) this.begin(key)
     else await this.wait(name, key, waiter?.signal)
     try {
@@ -59,14 +66,15 @@ export class Turns {
       key.running--
       this.running--
       this.forgetIdle(name, key)
-      this.letNextIn()
+      if (this.queue.size > 0) this.letNextIn()
     }
   }
 
-  private mayRun({ running }: Key): boolean {
-    const { atOnce, ofOne, ofOneAlone } = this.limits
+  private mayRun({ running, waiting }: Key): boolean {
+    const { atOnce, ofOne, ofOneAlone, ofOneCrowded, crowd } = this.limits
     if (this.running >= atOnce) return false
-    return running < ofOne || (running < ofOneAlone && this.company.restMs <= 0)
+    if (running < (waiting.size > crowd ? ofOneCrowded : ofOne)) return true
+    return running < ofOneAlone && this.company.restMs <= 0
   }
 
   private begin(key: Key): void {

@@ -5,30 +5,16 @@ import { Refusal } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
 import type { SiteRecord, SiteRegistration, SiteUpdate } from './contract.ts'
 
-export interface SiteMembers {
-  siteName: string
-  contacts: string
-  contactsPhone: string
-  customerServicePhone: string
-  businessWeekDay: string
-  businessStartTime: string
-  businessClosingTime: string
-  sitePictureUrl: string | null
+/** In the customer's document, "rushing" is slow charging and "placeholder" is occupancy. */
+type RulesOfRecord = 'fastChargeBillRuleId' | 'rushingBillRuleId' | 'placeholderBillRuleId'
+
+export interface NamedRules {
   fastRuleId: number | null
   slowRuleId: number | null
   occupancyRuleId: number | null
-  ipcIds: string | null
-  provinceCode: string
-  provinceName: string
-  cityCode: string
-  cityName: string
-  districtCode: string
-  districtName: string
-  detailAddress: string | null
-  coordinates: string | null
-  longitude: number | null
-  latitude: number | null
 }
+
+export type SiteMembers = Omit<SiteRecord, 'id' | 'appId' | 'createTime' | RulesOfRecord> & NamedRules
 
 export interface Site extends SiteMembers {
   id: number
@@ -36,7 +22,6 @@ export interface Site extends SiteMembers {
   createdAt: Date
 }
 
-/** Reads a save's body. "Rushing" is slow charging and "placeholder" is occupancy. */
 export function readSite(body: SiteRegistration): SiteMembers {
   const coordinates = given(body.coordinates)
   const { longitude, latitude } = readCoordinates(coordinates)
@@ -108,12 +93,8 @@ export function showSite(site: Site): SiteRecord {
   return { id: site.id, ...showWithoutId(site.appId, site, showMoment(site.createdAt)) }
 }
 
-export type NamedRules = Pick<SiteMembers, 'fastRuleId' | 'slowRuleId' | 'occupancyRuleId'>
-
 /** Returns the rules that a request names. Older ones were checked when they were set. */
-export function rulesGiven(
-  change: Pick<SiteUpdate, 'fastChargeBillRuleId' | 'rushingBillRuleId' | 'placeholderBillRuleId'>,
-): NamedRules {
+export function rulesGiven(change: Pick<SiteUpdate, RulesOfRecord>): NamedRules {
   return {
     fastRuleId: given(change.fastChargeBillRuleId),
     slowRuleId: given(change.rushingBillRuleId),

@@ -1,7 +1,4 @@
-interface Words {
-  en: string
-  zh: string
-}
+import type { Words } from './fill.ts'
 
 interface EventWords extends Words {
   /** When the event is written, as a sentence without its period. */

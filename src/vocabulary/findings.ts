@@ -265,7 +265,7 @@ export const recordWords = {
     zh: '失败的回调：{{count}}',
   },
   callbackFailing: {
-    en: 'All delivery attempts since {{since}} failed: {{reason}}',
+    en: 'Nothing was delivered since {{since}}; attempts go on. {{reason}}',
     zh: '自 {{since}} 起每次投递都失败：{{reason}}',
   },
   callbackStopped: {

@@ -1,4 +1,5 @@
 import type { TObject, TSchema } from 'typebox'
+import type { Words } from './fill.ts'
 import type { RefusalName } from './refusals.ts'
 import type { Admission } from './roles.ts'
 
@@ -13,6 +14,8 @@ export interface Operation<
   /** In the reference: a name of `src/reference/api.ts`. */
   group: string
   summary: string
+  /** What the console calls it in the log of refused requests. */
+  words?: Words
   /** Added to the example of a body, if one with only the required fields would not be accepted. */
   example?: Record<string, unknown>
   path: string
@@ -52,12 +55,15 @@ export interface Operation<
   takes?: readonly string[]
 }
 
+/** A write that a known caller may be refused has words. */
+type Worded = { method: 'GET' } | { callers: readonly [] } | { words: Words }
+
 /** The operations of all loaded contracts, in the order of their declarations. */
 export const declaredOperations: Operation[] = []
 
 /** The types flow to the handler and to the test client. */
 export function operation<Body extends TObject, Query extends TObject, Data extends TSchema>(
-  declared: Operation<Body, Query, Data>,
+  declared: Operation<Body, Query, Data> & Worded,
 ): Operation<Body, Query, Data> {
   declaredOperations.push(declared as unknown as Operation)
   return declared

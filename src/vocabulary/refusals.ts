@@ -50,6 +50,12 @@ export function invalidRequest(errors: FieldFault[], status?: number): Refusal {
   return new Refusal('invalidRequest', status === undefined ? { errors } : { errors, status })
 }
 
+export const fieldFault = (field: string, en: string, zh: string): FieldFault => ({ field, reason: { en, zh } })
+
+/** For a request of which one field is invalid. */
+export const invalidField = (field: string, en: string, zh: string, status?: number): Refusal =>
+  invalidRequest([fieldFault(field, en, zh)], status)
+
 export function unavailable(retryAfterSeconds = 1): Refusal {
   return new Refusal('unavailable', { headers: { 'retry-after': String(retryAfterSeconds) } })
 }

@@ -2,7 +2,6 @@ import { afterAll, describe, expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { createImport, type ImportRecord } from '../../src/bulk/contract.ts'
 import { jobStatus } from '../../src/bulk/jobs/contract.ts'
 import { Client } from '../kit/client.ts'
 import { projectFolder } from '../kit/folders.ts'
@@ -10,10 +9,10 @@ import { newPerson } from '../kit/people.ts'
 import { deviceBody, newApplication, newSerial, siteBody } from '../kit/records.ts'
 import { startService } from '../kit/service.ts'
 import { becomesTrue } from '../kit/waits.ts'
-import { expectSoundInBothShades, leadTo, longBrowserTest, narrow, type Visited, visit } from './support.ts'
+import { expectSound, leadTo, longBrowserTest, narrow, visit, whatIsWider } from './support.ts'
 
 // Every page of the console, with records on it, and what opens above a page: axe finds nothing, and nothing is wider than
-// its window. In English and Chinese, on a desk and on a phone, in the light and in the dark.
+// its window. In English and Chinese, on a desk and on phones, in the light and in the dark.
 
 interface PageOfConsole {
   /** As console/src/routes.tsx has it, without `/console/`. */
@@ -23,13 +22,16 @@ interface PageOfConsole {
   shows: string | RegExp
 }
 
+/** In one word, which no line can break. */
+const longWord = 'Ladestationsbetreibergesellschaftsvertretung'
+
 /** A service with a record of each kind. A proof lasts a second there, so that acts ask for one. */
 async function prepare() {
   const service = await startService({
     env: { FORECOURT_PRIVATE_CALLBACKS: 'allow', FORECOURT_CONFIRM_SECONDS: '1' },
   })
   const client = new Client(service)
-  const appName = 'Harbour Parking'
+  const appName = `Harbour Parking ${longWord}`
   // No process listens on this port.
   const thirdPartyConfig = { operatorName: 'Harbour Operator', callbackUrl: 'http://127.0.0.1:1/callback' }
   const { appId, token } = await newApplication(client, { appName, thirdPartyConfig })
@@ -39,40 +41,28 @@ async function prepare() {
     { startTime: '00:00:00', electricityPrice: '0.4', servicePrice: '0.3' },
     { startTime: '08:30:00', electricityPrice: '0.9', servicePrice: '0.4' },
   ]
-  const fast = await ruleOf({ ruleName: 'Fast by day', ruleType: 1, periods: day })
+  const fast = await ruleOf({ ruleName: `Fast by day ${longWord}`, ruleType: 1, periods: day })
   await ruleOf({ ruleName: 'Occupancy', ruleType: 3, freeMinutes: 15, unitMinutes: 30, unitPrice: '2', dailyCap: '40' })
-  const siteName = 'Riverside park'
+  const siteName = `Riverside ${longWord}`
   const coordinates = '115.899918,28.676493'
   const site = await client.call('saveSite', siteBody(appId, { siteName, coordinates, fastChargeBillRuleId: fast }), as)
   const [deviceNo, other] = [newSerial('GATE'), newSerial('GATE')]
-  const devices = [deviceNo, other].map((serial) => {
-    const { appId: _, ...device } = deviceBody(appId, { deviceNo: serial, deviceName: `Barrier ${serial}` })
-    return device
-  })
-  await client.call('createDevices', { devices }, as)
-  // The second is refused, and in the log of refusals.
-  await client.call(
-    'createDevices',
-    { devices: [{ ...devices[0], coordinates: 'nowhere', deviceNo: 'REFUSED-1' }] },
-    as,
-  )
+  for (const serial of [deviceNo, other]) {
+    await client.call('createDevice', deviceBody(appId, { deviceNo: serial, deviceName: longWord }), as)
+  }
+  // For the log of refusals.
+  await client.call('createDevice', deviceBody(appId, { coordinates: 'nowhere', deviceNo: 'REFUSED-1' }), as)
   await client.call('reportDeviceState', { deviceNo, status: 2, onlineStatus: 1, statusRemark: 'arm bent' }, as)
   await client.call('savePlacement', { deviceNo, siteId: site.data.id, laneType: 3, laneName: 'East' }, as)
   const effectiveTime = new Date(Date.now() + 86_400_000).toISOString().replace(/\.\d+/, '')
-  await client.call(
-    'schedulePriceChange',
-    { billingRuleId: fast, periods: day.toReversed().slice(1), effectiveTime },
-    as,
-  )
+  const change = { billingRuleId: fast, periods: day.slice(0, 1), effectiveTime }
+  await client.call('schedulePriceChange', change, as)
 
-  const query = new URLSearchParams({ kind: 'devices', appId })
-  const body = 'deviceNo,deviceName,districtCode,coordinates\nIMPORTED 1,x,360102,nowhere\n'
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'text/csv' }
-  const sent = await fetch(`${client.url}${createImport.path}?${query}`, { method: 'POST', headers, body })
-  const job = ((await sent.json()) as { data: ImportRecord }).data
+  const file = 'deviceNo,deviceName,districtCode,coordinates\nIMPORTED 1,x,360102,nowhere\n'
+  const job = (await client.call('createImport', { kind: 'devices', appId, file }, as)).data
   const isImported = async () => (await client.operate('getImport', { id: job.id })).data.status === jobStatus.done
   expect(await becomesTrue(isImported)).toBe(true)
-  const begun = { kind: 'devices', act: 'update', filter: { all: true }, set: { tag: 'lane 1' } } as const
+  const begun = { kind: 'devices', act: 'update', filter: { all: true }, set: { tag: 'lane 1' } }
   const act = (await client.call('createAct', begun, as)).data
   expect(await becomesTrue(async () => (await client.operate('getAct', { id: act.id })).data.status === 3)).toBe(true)
 
@@ -91,12 +81,9 @@ async function prepare() {
   const siteAt = `sites/${appId}/${site.data.id}`
   const deviceAt = `devices/${appId}/${deviceNo}`
   const ruleAt = `billing-rules/${appId}/${fast}`
-  const ofApplication = (tab: string, shows: string | RegExp): PageOfConsole => ({
-    route: 'applications/:appId/:tab',
-    path: `applications/${appId}/${tab}`,
-    shows,
-  })
   const page = (route: string, shows: string | RegExp, path = route): PageOfConsole => ({ route, path, shows })
+  const ofApplication = (tab: string, shows: string | RegExp) =>
+    page('applications/:appId/:tab', shows, `applications/${appId}/${tab}`)
   const pages = {
     records: [
       page('applications', appName),
@@ -164,9 +151,21 @@ const combinations = (['en', 'zh'] as const).flatMap((language) =>
 )
 
 /** Checks what is shown; of a page that is in another language or width, the picture has another name. */
-const isSound = (visited: Visited, name: string) => expectSoundInBothShades(visited, /./, name)
+const isSound = (page: Page, name: string) => expectSound(page, /./, name)
 const nameOf = (path: string, { language, at }: { language: string; at: string }) =>
   `axe-${path.replaceAll(/[^\w-]+/g, '-')}-${language}-${at.replace(' px', '')}`
+
+/** Opened on smaller phones, too, the page is not wider than the window. */
+async function expectFits(page: Page, shows: string | RegExp): Promise<void> {
+  await page.setViewportSize({ width: 320, height: 640 })
+  await page.reload()
+  await page.getByRole('main').getByText(shows).first().waitFor({ state: 'attached' })
+  for (const width of [320, 361]) {
+    await page.setViewportSize({ width, height: 640 })
+    expect([width, await whatIsWider(page)]).toEqual([width, []])
+  }
+  await page.setViewportSize(narrow)
+}
 
 describe('every page of the console', () => {
   longBrowserTest('is among those that are checked', async () => {
@@ -189,11 +188,8 @@ describe('every page of the console', () => {
       if (route === 'account' || path.endsWith('/members')) continue
       await page.goto(`${through.url}/console/${path}`)
       const main = page.getByRole('main')
-      await main
-        .getByText(shows)
-        .or(main.getByText('Your role doesn’t have access to this.'))
-        .first()
-        .waitFor({ state: 'attached' })
+      const isShown = main.getByText(shows).or(main.getByText('Your role doesn’t have access to this.'))
+      await isShown.first().waitFor({ state: 'attached' })
       const offers = main.getByRole('button', { name: acts }).or(main.getByRole('link', { name: acts }))
       expect([path, await offers.allTextContents()]).toEqual([path, []])
     }
@@ -203,13 +199,13 @@ describe('every page of the console', () => {
     describe.each(combinations)(`${part}, $language, $at`, (combination) => {
       longBrowserTest('is without a finding, light and dark', async () => {
         const { client: through, pages } = await bed()
-        const visited = await visit('/console/account', { role: 'admin', through, ...combination })
-        const { page } = visited
+        const { page } = await visit('/console/account', { role: 'admin', through, ...combination })
         await page.getByRole('heading', { level: 1 }).waitFor()
         for (const { path, shows } of pages[part]) {
           await page.goto(`${through.url}/console/${path}`)
           await page.getByRole('main').getByText(shows).first().waitFor({ state: 'attached' })
-          await isSound(visited, nameOf(path, combination))
+          await isSound(page, nameOf(path, combination))
+          if (combination.viewport === narrow) await expectFits(page, shows)
         }
       })
     })
@@ -222,12 +218,12 @@ describe.each(combinations)('what opens above a page, $language, $at', (combinat
 
   longBrowserTest('is without a finding, light and dark', async () => {
     const { client: through, appId } = await bed()
-    const visited = await visit(`/console/devices?appId=${appId}`, { role: 'admin', through, ...combination })
-    const { page, headers } = visited
+    const as = { role: 'admin', through, ...combination } as const
+    const { page, headers } = await visit(`/console/devices?appId=${appId}`, as)
     await page.getByText(word('2 total', '共 2 条')).waitFor()
     await through.call('saveView', { page: 'devices', name: 'Mine', query: `appId=${appId}` }, { headers })
     const check = async (name: string) => {
-      await isSound(visited, nameOf(name, combination))
+      await isSound(page, nameOf(name, combination))
       await page.keyboard.press('Escape')
       await page.getByRole('dialog').waitFor({ state: 'hidden' })
     }
@@ -255,11 +251,11 @@ describe.each(combinations)('what opens above a page, $language, $at', (combinat
     await check('views')
     await page.getByRole('button', { name: word('Columns', '列'), exact: true }).click()
     await page.getByRole('checkbox').nth(3).waitFor()
-    await isSound(visited, nameOf('columns', combination))
+    await isSound(page, nameOf('columns', combination))
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: word('Export', '导出') }).click()
     await page.getByRole('link', { name: /^CSV/ }).waitFor()
-    await isSound(visited, nameOf('export', combination))
+    await isSound(page, nameOf('export', combination))
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: word(/^All 2 matching/, /^符合条件的 2 条/) }).click()
     await page.getByRole('dialog').waitFor()
@@ -268,6 +264,14 @@ describe.each(combinations)('what opens above a page, $language, $at', (combinat
       await page.getByRole('button', { name: word('Menu', '菜单') }).click()
       await page.getByRole('dialog').getByRole('link').nth(5).waitFor()
       await check('menu')
+      await page.setViewportSize({ width: 320, height: 640 })
+      await page.getByRole('button', { name: word('Your account', '我的账号') }).click()
+      const menu = page.getByRole('menu').filter({ hasText: word('Sign out', '退出登录') })
+      await menu.waitFor()
+      const { x = -1, width = 999 } = (await menu.boundingBox()) ?? {}
+      expect([x >= 0, x + width <= 320]).toEqual([true, true])
+      await page.keyboard.press('Escape')
+      await page.setViewportSize(narrow)
     }
 
     await openFirstRow(page, `/console/events?appId=${appId}`, word(/^Device bound, /, /^绑定设备/))
@@ -283,15 +287,16 @@ describe.each(combinations)('what opens above a page, $language, $at', (combinat
     await form.getByLabel(word('Name', '名称')).fill(newSerial('asked'))
     await form.getByRole('button', { name: word('Create', /^新\s?建$/) }).click()
     await page.getByRole('dialog').getByLabel(word('Password', '密码')).waitFor()
-    await isSound(visited, nameOf('proof', combination))
+    await isSound(page, nameOf('proof', combination))
   })
 
   longBrowserTest('and the pages before sign-in are without a finding, light and dark', async () => {
     const { client: through } = await bed()
     for (const path of ['sign-in', 'set-up', 'set-up#no-such-token']) {
-      const visited = await visit(`/console/${path}`, { through, ...combination })
-      await visited.page.getByRole('heading', { level: 1 }).waitFor()
-      await isSound(visited, nameOf(path, combination))
+      const { page } = await visit(`/console/${path}`, { through, ...combination })
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await isSound(page, nameOf(path, combination))
+      if (combination.viewport === narrow) await expectFits(page, /./)
     }
   })
 })

@@ -6,6 +6,9 @@ import { client } from './support.ts'
 
 // Records of an application, created through the API.
 
+/** At a host name that no DNS server resolves, so that every callback to it fails. */
+export const failingUrl = 'https://callbacks.forecourt-browser-test.net/events'
+
 export async function newDevice(app: TestApplication, members: Record<string, unknown> = {}) {
   const device = deviceBody(app.appId, members)
   const made = await client.call('createDevice', device, { token: app.token })
@@ -27,6 +30,20 @@ export async function newDevices(app: TestApplication, count: number, members: o
     expect((await client.call('createDevices', { devices: batch }, { token: app.token })).code).toBe(0)
   }
   return devices.map(({ deviceNo }) => String(deviceNo))
+}
+
+/** Creates sites in one batch, named “Park 0”, “Park 1” … if the name is “Park”. */
+export async function newSites(
+  { appId, token }: TestApplication,
+  count: number,
+  name: string,
+  membersOf: (index: number) => object = () => ({}),
+): Promise<void> {
+  const sites = Array.from({ length: count }, (_none, index) => {
+    const { appId: _owner, ...site } = siteBody(appId, { siteName: `${name} ${index}`, ...membersOf(index) })
+    return site
+  })
+  expect((await client.call('saveSites', { sites }, { token })).code).toBe(0)
 }
 
 /** Reads a device as an operator. */

@@ -7,26 +7,25 @@ import { streamEvents } from '../../src/events/contract.ts'
 import { pageSites, saveSite } from '../../src/sites/contract.ts'
 import { newApplication, siteBody } from '../kit/records.ts'
 import { isLong } from '../kit/scale.ts'
+import { shows } from './hand.ts'
 import { browserTest, client, expectFramed, expectSound, longBrowserTest, narrow, visit } from './support.ts'
 
 longBrowserTest('the guides can be read, in the light, in the dark and on a phone', async () => {
-  const visited = await visit('/docs', { language: 'zh' })
-  const { page } = visited
-  await expectSound(visited, 'Forecourt 开发者文档')
+  const { page } = await visit('/docs', { language: 'zh' })
+  await expectSound(page, 'Forecourt 开发者文档')
   await page.getByRole('link', { name: '快速开始' }).first().click()
-  await expectSound(visited, '快速开始')
+  await expectSound(page, '快速开始')
   await page.getByRole('link', { name: 'English' }).click()
   await page.getByRole('link', { name: 'Errors', exact: true }).first().click()
-  await expectSound(visited, 'Errors')
+  await expectSound(page, 'Errors')
   await page.emulateMedia({ colorScheme: 'dark' })
-  await expectSound(visited, 'Errors')
+  await expectSound(page, 'Errors')
   await page.setViewportSize(narrow)
-  await expectSound(visited, 'Errors')
+  await expectSound(page, 'Errors')
 })
 
 browserTest('the documents are searched by the keyboard, and their code is copied', async () => {
-  const visited = await visit('/docs/en/pages')
-  const { page } = visited
+  const { page } = await visit('/docs/en/pages')
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   await page.keyboard.press('/')
   await page.getByRole('searchbox', { name: 'Search guides and reference' }).fill('zzqqxx')
@@ -39,11 +38,8 @@ browserTest('the documents are searched by the keyboard, and their code is copie
   await page.getByRole('link', { name: /Unbind devices/ }).click()
   // The search result opens with its section unfolded.
   await page.getByText('unbindDevices', { exact: true }).waitFor()
-  const command = page
-    .locator('details')
-    .filter({ has: page.locator('#unbindDevices') })
-    .locator('.code')
-    .first()
+  const details = page.locator('details').filter({ has: page.locator('#unbindDevices') })
+  const command = details.locator('.code').first()
   await command.hover()
   await command.getByRole('button', { name: 'Copy' }).click()
   await command.getByRole('button', { name: 'Copied' }).waitFor()
@@ -53,7 +49,7 @@ browserTest('the documents are searched by the keyboard, and their code is copie
   await page.getByRole('searchbox').fill('游标')
   await page.keyboard.press('Enter')
   await page.waitForURL(/docs\/zh\/pages/)
-  await expectFramed(visited, '分页与游标')
+  await expectFramed(page, '分页与游标')
 })
 
 /** An operation of the reference, opened by a link to it, with its form shown. */
@@ -67,14 +63,13 @@ async function tryIt(page: Page, operation: { id: string; callers: readonly stri
 
 browserTest('the API reference leads to an operation, and tries it with a token, and fits a phone', async () => {
   const app = await newApplication(client)
-  const visited = await visit(referenceOf(createApplication))
-  const { page } = visited
+  const { page } = await visit(referenceOf(createApplication))
   await page.getByText('createApplication', { exact: true }).waitFor()
-  await expectFramed(visited, 'API reference for operators')
+  await expectFramed(page, 'API reference for operators')
   const form = await tryIt(page, saveSite)
   // The page has thousands of elements, and a check of each takes half a minute.
-  if (isLong) await expectSound(visited, 'API reference for integrators')
-  else await expectFramed(visited, 'API reference for integrators')
+  if (isLong) await expectSound(page, 'API reference for integrators')
+  else await expectFramed(page, 'API reference for integrators')
   const send = form.getByRole('button', { name: 'Send' })
   const token = form.getByRole('textbox', { name: 'Access token or operator key' })
   const body = form.getByRole('textbox', { name: 'Body (JSON)' })
@@ -114,21 +109,18 @@ browserTest('the API reference leads to an operation, and tries it with a token,
   await list.getByText('"totalIsExact": true').waitFor()
   expect(await list.getByRole('region', { name: 'Response' }).textContent()).toContain('"total": 1,')
   await page.setViewportSize({ width: 320, height: 700 })
-  await expectFramed(visited, 'API reference for integrators')
+  await expectFramed(page, 'API reference for integrators')
 })
 
 longBrowserTest('the API reference tries a file, a stream and a service that is gone', async () => {
   const app = await newApplication(client)
-  const { page } = await visit('/docs/en')
+  const { page } = await visit('/docs/en', { isCutOff: true })
   const upload = await tryIt(page, createImport)
   await upload.getByRole('textbox', { name: 'Access token or operator key' }).fill(app.token)
   await upload.getByRole('textbox', { name: 'dryRun' }).fill('true')
   await upload.getByRole('textbox', { name: /^kind/ }).fill('devices')
-  await upload.getByLabel('File').setInputFiles({
-    name: 'devices.ndjson',
-    mimeType: 'application/octet-stream',
-    buffer: Buffer.from('{"deviceNo":"1"}\n'),
-  })
+  const file = { name: 'devices.ndjson', mimeType: 'application/octet-stream' }
+  await upload.getByLabel('File').setInputFiles({ ...file, buffer: Buffer.from('{"deviceNo":"1"}\n') })
   await upload.getByRole('button', { name: 'Send' }).click()
   await upload.getByText('"dryRun": true').waitFor()
   // The media type follows the ending of the name.
@@ -141,10 +133,7 @@ longBrowserTest('the API reference tries a file, a stream and a service that is 
   // What arrives is shown while the stream stays open.
   await stream.getByText('event: site.created').waitFor()
   await stream.getByRole('button', { name: 'Stop' }).click()
-  await stream
-    .getByRole('status')
-    .getByText(/^200 .* Stopped\.$/)
-    .waitFor()
+  await shows(stream.getByRole('status'), /^200 .* Stopped\.$/)
 
   await page.route(`**${streamEvents.path}*`, (route) => route.abort())
   await stream.getByRole('button', { name: 'Send' }).click()

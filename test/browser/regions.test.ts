@@ -3,8 +3,7 @@ import { browserTest, client, expectSound, visit } from './support.ts'
 
 browserTest('regions are added, ended and deleted', async () => {
   const code = '360189'
-  const visited = await visit(`/console/regions?code=${code}`, { role: 'operator' })
-  const { page } = visited
+  const { page } = await visit(`/console/regions?code=${code}`, { role: 'operator' })
   const dialog = page.getByRole('dialog')
   await page.getByRole('button', { name: 'Add region' }).click()
   await dialog.getByLabel('Code', { exact: true }).fill('36018')
@@ -14,7 +13,7 @@ browserTest('regions are added, ended and deleted', async () => {
   await dialog.getByLabel('Code', { exact: true }).fill(code)
   await dialog.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('row', { name: /新城区.*Current/ }).waitFor()
-  await expectSound(visited, 'Regions')
+  await expectSound(page, 'Regions')
   await page.getByRole('button', { name: `Edit ${code}` }).click()
   await dialog.getByLabel('This region has ended').check()
   await dialog.getByRole('button', { name: 'Save' }).click()
@@ -24,5 +23,4 @@ browserTest('regions are added, ended and deleted', async () => {
   await dialog.getByRole('button', { name: 'Delete' }).click()
   await page.getByRole('row', { name: /新城区/ }).waitFor({ state: 'detached' })
   expect((await client.operate('pageRegions', { code })).data.list).toEqual([])
-  expect(visited.faults).toEqual([])
 })

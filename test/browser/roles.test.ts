@@ -18,7 +18,7 @@ import type { Operation } from '../../src/vocabulary/operation.ts'
 import { everyRole, type Role, rolesOf } from '../../src/vocabulary/roles.ts'
 import { newApplication } from '../kit/records.ts'
 import { atScale } from '../kit/scale.ts'
-import { browserTest, client, expectFramed, expectSoundInBothShades, leadTo, visit } from './support.ts'
+import { browserTest, client, expectFramed, expectSound, leadTo, visit } from './support.ts'
 
 // Opens every page as each role, for an application without any rows. The contracts define what a role may do.
 
@@ -52,7 +52,9 @@ const pages = [
     empty: 'No imports in the last 7 days.',
     ...offering('New import', createImport),
   }),
-  entry('Bulk actions', 'acts', pageActs, { empty: 'No bulk actions in the last 7 days.' }),
+  entry('Bulk actions', 'acts', pageActs, {
+    empty: 'No bulk actions in the last 7 days. What is done to selected rows is in Events.',
+  }),
   entry('Events', 'events', pageEvents),
   entry('Deliveries', 'deliveries', pageDeliveries, { empty: 'No deliveries yet.' }),
   entry('Refused requests', 'refusals', pageRefusals, { empty: 'No refused requests.' }),
@@ -78,23 +80,22 @@ function wayTo(page: Page, text: string) {
  * In the short run only the page's frame is checked here: each page's own tests check keyboard and screen reader with
  * more content.
  */
-const isSound: typeof expectSoundInBothShades = atScale(expectFramed, expectSoundInBothShades)
+const isSound: typeof expectSound = atScale(expectFramed, expectSound)
 
 /** The short run checks only the roles with the most and the fewest rights. */
 describe.each(atScale<readonly Role[]>(['admin', 'developer'], everyRole))('the console of a role: %s', (role) => {
   browserTest('leads to every page that the role may see, with what it may do there, and to no other', async () => {
     const { appId } = await newApplication(client)
-    const visited = await visit(`/console/sites?appId=${appId}`, { role, appIds: role === 'developer' ? [appId] : [] })
-    const { page } = visited
+    const { page } = await visit(`/console/sites?appId=${appId}`, { role, appIds: role === 'developer' ? [appId] : [] })
     const menu = page.getByRole('navigation', { name: 'Menu' })
-    await expectFramed(visited, 'Sites')
+    await expectFramed(page, 'Sites')
     const seen = pages.filter(({ reads }) => rolesOf(reads).includes(role))
     expect(await menu.getByRole('link').allInnerTexts()).toEqual([...seen.map(({ title }) => title), 'Docs'])
     for (const { title, empty, makes } of seen) {
       await menu.getByRole('link', { name: title }).click()
       // Accessibility does not depend on the role, so one role is enough.
-      if (role === 'admin') await isSound(visited, title, `empty-${title}`)
-      else await expectFramed(visited, title)
+      if (role === 'admin') await isSound(page, title, `empty-${title}`)
+      else await expectFramed(page, title)
       // A role that may see all applications also sees the rows of other tests.
       if (empty !== undefined && role === 'developer') await page.getByText(empty).waitFor()
       if (makes === undefined) continue
@@ -106,12 +107,12 @@ describe.each(atScale<readonly Role[]>(['admin', 'developer'], everyRole))('the 
       await leadTo(page, `/console/${path}`)
       // A role that may not see the overview is redirected to the applications.
       if (path === '') {
-        await expectFramed(visited, 'Applications')
+        await expectFramed(page, 'Applications')
         continue
       }
       await page.getByText('Your role doesn’t have access to this.').waitFor()
       expect(await page.locator('nav.parts').count()).toBe(0)
-      await expectFramed(visited, title)
+      await expectFramed(page, title)
     }
   })
 })

@@ -6,7 +6,6 @@ import type { Browser, BrowserContext, Page, Route } from 'playwright-core'
 import { streamEvents } from '../../src/events/contract.ts'
 import { type Client, target } from '../kit/client.ts'
 import { newPerson, signIn } from '../kit/people.ts'
-import { newSerial } from '../kit/records.ts'
 import { atScale, isLong } from '../kit/scale.ts'
 import { chromiumPath, launchChromium } from './chromium.ts'
 
@@ -15,11 +14,15 @@ import { chromiumPath, launchChromium } from './chromium.ts'
 const isSkipped = chromiumPath === undefined && process.env.CI !== 'true'
 const pictures = process.env.FORECOURT_TEST_PICTURES
 
-/** A test that needs a browser. It is skipped on a machine without Chromium, but never in CI. */
+/**
+ * A test that needs a browser. It is skipped on a machine without Chromium, but never in CI. It fails if a page that it
+ * visited wrote an error to the console or did not catch one.
+ */
 export function browserTest(name: string, run: () => Promise<void>, isLeftOut = isSkipped): void {
   const attempt = async () => {
     try {
       await run()
+      expect(taken.flatMap(({ faults }) => faults)).toEqual([])
     } catch (error) {
       await describePages(name)
       // The failed test's pages could disturb other tests.
@@ -48,7 +51,6 @@ async function describePages(test: string): Promise<void> {
 }
 
 export const client: Client = await target()
-export { newSerial }
 
 type Role = 'admin' | 'operator' | 'viewer' | 'developer'
 const wide = { width: 1280, height: 800 }
@@ -66,6 +68,8 @@ type Language = 'en' | 'zh'
 interface Seat {
   context: BrowserContext
   page: Page
+  /** Errors that the page wrote to the console or did not catch in this visit. */
+  faults: string[]
   language: Language
   isKept: boolean
 }
@@ -89,7 +93,7 @@ async function newSeat(language: Language, isKept: boolean): Promise<Seat> {
     permissions: ['clipboard-read', 'clipboard-write'],
   })
   context.setDefaultTimeout(25_000)
-  return { context, page: await context.newPage(), language, isKept }
+  return { context, page: await context.newPage(), faults: [], language, isKept }
 }
 
 /** Removes everything of a visit except the browser's cache, and keeps the window for another test. */
@@ -97,6 +101,7 @@ async function rest(seat: Seat): Promise<void> {
   const { context, page, isKept } = seat
   if (!isKept) return context.close()
   page.removeAllListeners()
+  seat.faults = []
   await page.unrouteAll({ behavior: 'ignoreErrors' })
   await page.evaluate(() => localStorage.clear())
   await page.goto('about:blank')
@@ -133,15 +138,12 @@ export interface Visit {
   hasOwnClock?: boolean
   /** The page has no stream of events, so that it polls, and its requests come to an end. */
   isPolling?: boolean
+  /** The test breaks connections or has requests fail, which the browser logs as errors. */
+  isCutOff?: boolean
 }
 
 export interface Visited {
   page: Page
-  /**
-   * Errors that the page wrote to the console or did not catch since it was opened. A test must expect this to be
-   * empty, or state the reason.
-   */
-  faults: string[]
   /** The session's headers, for requests to the API by the same person. */
   headers: { cookie: string }
 }
@@ -154,8 +156,8 @@ export function withoutStream(page: Page): Promise<unknown> {
 /** Opens a page of the console, signed in as a person with that role; without a role, signed out. */
 export async function visit(path: string, options: Visit = {}): Promise<Visited> {
   const { role, appIds = [], language = 'en', viewport = wide, isDark, through = client } = options
-  const { hasOwnClock = false, isPolling = false } = options
-  const { context, page } = await takeSeat(language, !hasOwnClock)
+  const { hasOwnClock = false, isPolling = false, isCutOff = false } = options
+  const { context, page, faults } = await takeSeat(language, !hasOwnClock)
   let headers = { cookie: '' }
   if (role !== undefined) {
     headers = await sessionOf(role, appIds, through)
@@ -166,15 +168,14 @@ export async function visit(path: string, options: Visit = {}): Promise<Visited>
   if (isPolling) await withoutStream(page)
   await page.setViewportSize(viewport)
   await showIn(page, isDark === true ? 'dark' : 'light')
-  const faults: string[] = []
+  // The browser logs each 4xx response as an error itself; only the page's own errors count.
+  const ofBrowser = `Failed to load resource: ${isCutOff ? '' : 'the server responded with a status of 4'}`
   page.on('console', (message) => {
-    // The browser logs each 4xx response as an error itself; only the page's own errors count.
-    const isRefusal = message.text().startsWith('Failed to load resource: the server responded with a status of 4')
-    if (message.type() === 'error' && !isRefusal) faults.push(message.text())
+    if (message.type() === 'error' && !message.text().startsWith(ofBrowser)) faults.push(message.text())
   })
   page.on('pageerror', (error) => faults.push(String(error)))
   await page.goto(through.url + path)
-  return { page, faults, headers }
+  return { page, headers }
 }
 
 /** Changes the URL of an open page without loading it, as a link inside the console does. */
@@ -224,36 +225,32 @@ interface Violation {
   nodes: { html: string; failureSummary: string }[]
 }
 
-/** Checks a page's frame and its accessibility. */
-export async function expectSound(visited: Visited, title: string | RegExp): Promise<void> {
-  await expectFramed(visited, title)
-  await expectAccessible(visited.page)
-}
-
-/**
- * As `expectSound`, in the light and in the dark theme, with a picture of each. In the short run only two full pages
- * are checked in the dark, because all pages take their colours from the same theme.
- */
-export async function expectSoundInBothShades(visited: Visited, title: string | RegExp, name: string): Promise<void> {
-  await expectSound(visited, title)
-  await picture(visited.page, name)
-  if (!atScale(['overview', 'device'].includes(name), true)) return
-  await showIn(visited.page, 'dark')
-  await visited.page.locator('html[data-shade=dark]').waitFor()
-  // Only the colours differ in the dark theme.
-  await expectAccessible(visited.page, ['color-contrast', 'link-in-text-block'])
-  expect(visited.faults).toEqual([])
-  await picture(visited.page, `${name}-dark`)
-  await showIn(visited.page, 'light')
-  await visited.page.locator('html[data-shade=light]').waitFor()
-}
-
 /** Checks a page's frame: one `h1` with this text, nothing wider than the window, and no error in the console. */
-export async function expectFramed({ page, faults }: Visited, title: string | RegExp): Promise<void> {
+export async function expectFramed(page: Page, title: string | RegExp): Promise<void> {
   await page.getByRole('heading', { level: 1, name: title }).waitFor()
   expect(await page.locator('h1').count()).toBe(1)
   expect(await whatIsWider(page)).toEqual([])
-  expect(faults).toEqual([])
+  expect(taken.find((seat) => seat.page === page)?.faults).toEqual([])
+}
+
+/**
+ * Checks a page's frame and its accessibility; with the name of a picture, in the light and in the dark theme, with a
+ * picture of each. In the short run only two full pages are checked in the dark, because all pages take their colours from
+ * the same theme.
+ */
+export async function expectSound(page: Page, title: string | RegExp, name?: string): Promise<void> {
+  await expectFramed(page, title)
+  await expectAccessible(page)
+  if (name === undefined) return
+  await picture(page, name)
+  if (!atScale(['overview', 'device'].includes(name), true)) return
+  await showIn(page, 'dark')
+  await page.locator('html[data-shade=dark]').waitFor()
+  // Only the colours differ in the dark theme.
+  await expectAccessible(page, ['color-contrast', 'link-in-text-block'])
+  await picture(page, `${name}-dark`)
+  await showIn(page, 'light')
+  await page.locator('html[data-shade=light]').waitFor()
 }
 
 /** Describes the elements that are wider than the window or than their container. */
@@ -277,7 +274,7 @@ export function whatIsWider(page: Page): Promise<string[]> {
 }
 
 /** Takes a screenshot if FORECOURT_TEST_PICTURES names a folder for it. */
-export async function picture(page: Page, name: string): Promise<void> {
+async function picture(page: Page, name: string): Promise<void> {
   if (pictures === undefined) return
   await settle(page)
   mkdirSync(pictures, { recursive: true })
@@ -290,3 +287,36 @@ export async function loseAnswer(route: Route): Promise<void> {
   await route.fetch({ maxRetries: 3 })
   await route.abort()
 }
+
+/** Collects the layout shifts of a page; with `isByItself`, only those that follow no input. Returns what moved so far. */
+export async function watchShifts(page: Page, isByItself = false): Promise<() => Promise<string[]>> {
+  await page.evaluate((leavesOutOwn) => {
+    const shifts: string[] = []
+    Object.assign(window, { shifts })
+    interface Shift {
+      value: number
+      hadRecentInput: boolean
+      sources: { node: Node | null; previousRect: DOMRect; currentRect: DOMRect }[]
+    }
+    const place = ({ x, y, width, height }: DOMRect) => [x, y, width, height].map(Math.round).join(' ')
+    new PerformanceObserver((list) => {
+      for (const { value, hadRecentInput, sources } of list.getEntries() as unknown as Shift[]) {
+        // The caret of a field that takes several choices stands behind the chosen one.
+        if (value < 0.0001 || (leavesOutOwn && hadRecentInput)) continue
+        const moved = sources.map(({ node, previousRect, currentRect }) => {
+          const element = node instanceof Element ? node : node?.parentElement
+          return `${element?.outerHTML.slice(0, 60)} from ${place(previousRect)} to ${place(currentRect)}`
+        })
+        shifts.push(`${value.toFixed(4)}: ${moved.join(' | ')}`)
+      }
+    }).observe({ type: 'layout-shift' })
+  }, isByItself)
+  return () => page.evaluate(() => (window as unknown as { shifts: string[] }).shifts)
+}
+
+/** Holds up the requests for a file until a promise is kept. */
+export const holdUp = (page: Page, file: string, until: () => Promise<unknown>) =>
+  page.route(file, async (route) => {
+    await until()
+    await route.continue()
+  })

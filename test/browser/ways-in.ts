@@ -3,7 +3,6 @@ import type { CDPSession, Page } from 'playwright-core'
 import { Client } from '../kit/client.ts'
 import { embeddedConnection, withSql } from '../kit/database.ts'
 import { type OwnProvider, startOpenIdProvider } from '../kit/openid-provider.ts'
-import type { Person } from '../kit/people.ts'
 import { type Service, startService } from '../kit/service.ts'
 import { becomesTrue } from '../kit/waits.ts'
 import { type Visit, type Visited, visit } from './support.ts'
@@ -25,14 +24,6 @@ export async function withAuthenticator(
     await cdp.send('WebAuthn.disable')
     await cdp.detach()
   }
-}
-
-export async function enterByPassword({ page }: Visited, { name, password }: Person): Promise<void> {
-  // The page that is being left may also have a field with this name.
-  await heading(page, 'Sign in').waitFor()
-  await page.getByLabel('Name').fill(name)
-  await page.getByLabel('Password').fill(password)
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
 }
 
 /** Signs in at the provider's own page, as somebody. */

@@ -7,7 +7,7 @@ import { deviceBody, newApplication, type TestApplication } from '../kit/records
 import { freePort } from '../kit/replicated.ts'
 import { atScale, longTest } from '../kit/scale.ts'
 import { becomesTrue } from '../kit/waits.ts'
-import { command, startForecourt } from './support.ts'
+import { command, failed, startForecourt, told } from './support.ts'
 
 // The commands for callbacks: `listen` brings them to a developer's machine, `delivery replay` sends them again.
 
@@ -92,13 +92,8 @@ longTest(
     const [received] = await bed.receiver.waitFor(path, 1)
     const { code, stdout, stderr } = await listener.end()
     const { secret: made, ...outcome } = JSON.parse(stdout)
-    expect({ code, ...outcome }).toEqual({
-      code: 0,
-      appId: app.appId,
-      forward: url,
-      posted: 1,
-      lastId: (await feedOf(app)).at(-1)?.id,
-    })
+    const lastId = (await feedOf(app)).at(-1)?.id
+    expect({ code, ...outcome }).toEqual({ code: 0, appId: app.appId, forward: url, posted: 1, lastId })
     expect(received?.body).toMatchObject({ type: 'device.unbound', data: { deviceNo: second } })
     verify(received as Received, made)
     expect(stderr).toContain(`Signing secret: ${made}\n`)
@@ -127,9 +122,8 @@ test('listen polls where the service has no stream, or no place for one: the sam
       },
     })
     const { path, url } = newUrl()
-    const listener = await startListening(app, ['--forward', url], {
-      FORECOURT_URL: `http://127.0.0.1:${between.port}`,
-    })
+    const throughIt = { FORECOURT_URL: `http://127.0.0.1:${between.port}` }
+    const listener = await startListening(app, ['--forward', url], throughIt)
     for (let count = 0; count < 3; count++) {
       await bed.client.call('createDevice', deviceBody(app.appId), { token: app.token })
     }
@@ -177,8 +171,7 @@ longTest(
     const listener = await startListening(app, ['--forward', `http://127.0.0.1:${await freePort()}`, '--json'])
     const deviceNo = await bed.createDeviceOf(app)
     await listener.says('was not accepted')
-    const { code, stdout } = await listener.end()
-    expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, posted: 0, lastId: before, secret: null })
+    expect(told(await listener.end())).toMatchObject({ code: 0, posted: 0, lastId: before, secret: null })
 
     const { path, url } = newUrl()
     const quiet = await startListening(app, ['--forward', url, '--after', String(before), '--quiet'])
@@ -203,9 +196,8 @@ longTest('listen waits for a callback under way when it is interrupted', async (
   await bed.receiver.waitFor(path, 1)
   const ended = listener.end()
   respond()
-  const { code, stdout } = await ended
-  const lastId = (await feedOf(app)).at(-1)?.id
-  expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, posted: 1, lastId })
+  const outcome = told(await ended)
+  expect(outcome).toMatchObject({ code: 0, posted: 1, lastId: (await feedOf(app)).at(-1)?.id })
 })
 
 longTest('listen outlives a rate limit, the end of its token and a restart of the service', async () => {
@@ -254,7 +246,8 @@ test('listen ends with 3 when its application is frozen, and tells where to go o
 
 test('what listen cannot do is told before it listens', async () => {
   const { appId } = await newApplication(bed.client)
-  const settings = { FORECOURT_URL: bed.client.url, APP_ID: appId, APP_SECRET: 'wrong' }
+  const { url: FORECOURT_URL } = bed.client
+  const settings = { FORECOURT_URL, APP_ID: appId, APP_SECRET: 'wrong' }
   const run = (args: string[], env: Record<string, string> = settings) => command(['listen', ...args], env)
   const forward = ['--forward', 'http://127.0.0.1:9000']
   const uses: [string[], RegExp, Record<string, string>?][] = [
@@ -265,18 +258,10 @@ test('what listen cannot do is told before it listens', async () => {
     [['--forward', 'http://[::ffff:8.8.8.8]/'], /plain text.+--allow-http/],
     [[...forward, '--secret', 'not base64'], /--secret must be a callback secret: whsec_/],
     [[...forward, '--app', appId, '--app-id', appId], /use either --app/],
-    [
-      forward,
-      /specify the application/,
-      { FORECOURT_URL: bed.client.url, FORECOURT_OPERATOR_KEY: bed.service.operatorKey },
-    ],
-    [forward, /set APP_SECRET/, { FORECOURT_URL: bed.client.url, APP_ID: appId }],
+    [forward, /specify the application/, { FORECOURT_URL, FORECOURT_OPERATOR_KEY: bed.service.operatorKey }],
+    [forward, /set APP_SECRET/, { FORECOURT_URL, APP_ID: appId }],
   ]
-  const outcomes = await Promise.all(uses.map(([args, , env]) => run(args, env)))
-  for (const [index, { code, stdout, stderr }] of outcomes.entries()) {
-    const [args, said] = uses[index] as (typeof uses)[number]
-    expect({ args, code, stdout, stderr }).toEqual({ args, code: 2, stdout: '', stderr: expect.stringMatching(said) })
-  }
+  for (const [args, said, env] of uses) expect([args, await run(args, env)]).toEqual([args, failed(2, said)])
   const warned = await run([...forward, '--app-secret', 'wrong', '--secret', secret])
   expect({ code: warned.code, stdout: warned.stdout }).toEqual({ code: 3, stdout: '' })
   expect(warned.stderr).toContain('10030 clientInvalid: ')
@@ -298,19 +283,19 @@ test('delivery replay sends one delivery again, or those of a time range in a st
 
   const range = ['--from', '2020-01-01 00:00:00', '--to', '2099-12-31 23:59:59']
   const dead = await replay(...range, '--status', 'dead', '--json')
-  expect({ ...dead, stdout: JSON.parse(dead.stdout) }).toEqual({ code: 0, stdout: { replayed: 0 }, stderr: '' })
+  expect(told(dead)).toEqual({ code: 0, replayed: 0 })
   const missed = await replay(...range, '--status', 'undelivered', '--json')
-  expect({ ...missed, stdout: JSON.parse(missed.stdout) }).toEqual({ code: 0, stdout: { replayed: 0 }, stderr: '' })
+  expect(told(missed)).toEqual({ code: 0, replayed: 0 })
   // As the application itself.
   const own = { FORECOURT_URL: bed.client.url, APP_ID: app.appId, APP_SECRET: app.appSecret }
   const all = await command(['delivery', 'replay', ...range, '--status', '2', '--json'], own)
-  expect({ ...all, stdout: JSON.parse(all.stdout) }).toEqual({ code: 0, stdout: { replayed: 2 }, stderr: '' })
+  expect(told(all)).toEqual({ code: 0, replayed: 2 })
   await bed.receiver.waitFor(app.path, 5)
 
   const wrong = [[], ['--from', '2020-01-01 00:00:00'], [...range, '--id', '1'], [...range, '--status', 'lost']]
   const outcomes = await Promise.all(wrong.map((args) => replay(...args)))
   expect(outcomes.map(({ code, stdout }) => ({ code, stdout }))).toEqual(wrong.map(() => ({ code: 2, stdout: '' })))
   const [unknown, faulty] = await Promise.all([replay('--id', '1'), replay('--from', 'today', '--to', 'now')])
-  expect(unknown).toMatchObject({ code: 3, stdout: '', stderr: expect.stringMatching(/^60003 /) })
-  expect(faulty).toMatchObject({ code: 3, stdout: '', stderr: expect.stringMatching(/timeFrom/) })
+  expect(unknown).toEqual(failed(3, /^60003 /))
+  expect(faulty).toEqual(failed(3, 'timeFrom'))
 })

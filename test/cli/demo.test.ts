@@ -1,16 +1,10 @@
-import { beforeAll, expect, test } from 'bun:test'
-import { type Client, target } from '../kit/client.ts'
+import { expect, test } from 'bun:test'
 import { becomesTrue } from '../kit/waits.ts'
-import { command, startForecourt } from './support.ts'
+import { asOperator, command, startForecourt } from './support.ts'
 
 // The demonstration fleet, which new users see first.
 
-let client: Client
-let settings: Record<string, string>
-beforeAll(async () => {
-  client = await target()
-  settings = { FORECOURT_URL: client.url, FORECOURT_OPERATOR_KEY: client.operatorKey }
-})
+const { client, settings } = await asOperator()
 
 const size = ['--sites', '12', '--devices', '40', '--json']
 

@@ -1,23 +1,17 @@
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { type Client, target } from '../kit/client.ts'
 import { newDataDir } from '../kit/folders.ts'
 import { newGenerator, newPerson, signIn } from '../kit/people.ts'
 import { deviceBody, newApplication, newSerial, newToken } from '../kit/records.ts'
 import { longTest } from '../kit/scale.ts'
 import { becomesTrue } from '../kit/waits.ts'
-import { command, commandLine } from './support.ts'
+import { asOperator, command, commandLine, failed } from './support.ts'
 
 // The commands that call the API, as a script and as a person use them.
 
-let client: Client
-let settings: Record<string, string>
-beforeAll(async () => {
-  client = await target()
-  settings = { FORECOURT_URL: client.url, FORECOURT_OPERATOR_KEY: client.operatorKey }
-})
+const { client, settings } = await asOperator()
 
 const asJson = async (args: string[]) => {
   const { code, stdout, stderr } = await command([...args, '--json', '--quiet'], settings)
@@ -74,7 +68,7 @@ test('accounts and keys are made, listed and removed, and their secrets shown on
   // The operator key can also be given as an option or in a file.
   const refused = await command(['app', 'create', 'not a viewer’s', '--key', secret], { FORECOURT_URL: client.url })
   expect(refused.stderr).toContain('--key in the process list')
-  expect(refused).toMatchObject({ code: 3, stdout: '', stderr: expect.stringMatching(/^10003 notPermitted: /m) })
+  expect(refused).toEqual(failed(3, /^10003 notPermitted: /m))
   // Applications may be named only for a developer, because the other roles see all of them; a developer needs at least
   // one.
   for (const mistaken of [
@@ -82,15 +76,12 @@ test('accounts and keys are made, listed and removed, and their secrets shown on
     ['--role', 'viewer', '--app', 'a'],
   ]) {
     const answer = await command(['operator', 'create', name, ...mistaken], settings)
-    expect(answer).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--app is required') })
+    expect(answer).toEqual(failed(2, '--app is required'))
   }
   const file = join(newDataDir(), 'key')
   writeFileSync(file, `${secret}\n`)
-  const listed = await command(['key', 'list', '--json'], {
-    FORECOURT_URL: client.url,
-    FORECOURT_OPERATOR_KEY_FILE: file,
-  })
-  expect(listed).toMatchObject({ code: 3, stderr: expect.stringMatching(/^10003 notPermitted: /) })
+  const byFile = { FORECOURT_URL: client.url, FORECOURT_OPERATOR_KEY_FILE: file }
+  expect(await command(['key', 'list', '--json'], byFile)).toEqual(failed(3, /^10003 notPermitted: /))
   const [{ id }] = (await asJson(['key', 'list'])).filter((row: { name: string }) => row.name === name)
   expect(await asJson(['key', 'delete', String(id)])).toMatchObject({ name })
 })
@@ -101,11 +92,7 @@ test('a second factor is reset with a reason, and the person comes in by the pas
   await newGenerator(client, headers)
   const reset = ['operator', 'reset-second-factor', String(person.id)]
   const words = 'the phone is lost'
-  expect(await command(reset, settings)).toMatchObject({
-    code: 2,
-    stdout: '',
-    stderr: expect.stringContaining('--reason'),
-  })
+  expect(await command(reset, settings)).toEqual(failed(2, '--reason'))
   expect(await command([...reset, '--reason', words], settings)).toEqual({
     code: 0,
     stdout: `Second factor of ${person.name} (${person.id}) reset. The person is signed out.\n`,
@@ -113,12 +100,10 @@ test('a second factor is reset with a reason, and the person comes in by the pas
   })
   const { list } = (await client.operate('pageAudit', { type: 'secondFactor.reset', subject: String(person.id) })).data
   expect(list.map(({ data }) => data)).toMatchObject([{ operatorId: person.id, reason: words }])
-  expect(await becomesTrue(async () => (await client.call('getSession', {}, { headers })).code === 10002, 1000)).toBe(
-    true,
-  )
+  const hasEnded = async () => (await client.call('getSession', {}, { headers })).code === 10002
+  expect(await becomesTrue(hasEnded, 1000)).toBe(true)
   await signIn(client, person)
-  const again = await command([...reset, '--reason', words], settings)
-  expect(again).toMatchObject({ code: 3, stdout: '', stderr: expect.stringMatching(/^10056 secondFactorNotFound: /) })
+  expect(await command([...reset, '--reason', words], settings)).toEqual(failed(3, /^10056 secondFactorNotFound: /))
 })
 
 test('refusals shows what was refused, why, and as many as are asked for', async () => {
@@ -130,12 +115,8 @@ test('refusals shows what was refused, why, and as many as are asked for', async
   // Refusals are written beside the requests.
   const listed = async () => JSON.parse((await command([...asked, '--app', appId, '--json'], settings)).stdout)
   expect(await becomesTrue(async () => (await listed()).length === 3)).toBe(true)
-  expect((await listed())[0]).toMatchObject({
-    appId,
-    code: 10001,
-    subject: deviceNo,
-    errors: [{ field: 'deviceName' }],
-  })
+  const first = { appId, code: 10001, subject: deviceNo, errors: [{ field: 'deviceName' }] }
+  expect((await listed())[0]).toMatchObject(first)
 
   const shown = await command([...asked, '--limit', '2'], { ...settings, APP_ID: appId, APP_SECRET: appSecret })
   expect(shown).toEqual({ code: 0, stdout: expect.any(String), stderr: expect.stringContaining('More rows exist') })
@@ -148,50 +129,32 @@ test('refusals shows what was refused, why, and as many as are asked for', async
     expect.stringMatching(row),
   ])
   // Called as the application itself, which sees only its own refusals.
-  const own = await command(['refusals', '--limit', '3', '--json', '--app-id', appId], {
-    FORECOURT_URL: client.url,
-    APP_SECRET: appSecret,
-  })
-  expect({ code: own.code, stderr: own.stderr, rows: JSON.parse(own.stdout).length }).toEqual({
-    code: 0,
-    stderr: '',
-    rows: 3,
-  })
+  const itself = { FORECOURT_URL: client.url, APP_SECRET: appSecret }
+  const own = await command(['refusals', '--limit', '3', '--json', '--app-id', appId], itself)
+  expect([own.code, own.stderr, JSON.parse(own.stdout).length]).toEqual([0, '', 3])
   expect(await command(['refusals', '--filter', 'deviceno=x'], settings)).toMatchObject({ code: 3, stdout: '' })
   expect(await command(['refusals', '--filter', 'deviceNo'], settings)).toMatchObject({ code: 2, stdout: '' })
 })
 
 test('what the service refuses ends with 3, its code and what to do on standard error', async () => {
-  expect(await command(['app', 'show', 'none-such', '--json'], settings)).toEqual({
-    code: 3,
-    stdout: '',
-    stderr: expect.stringMatching(/^10004 applicationNotFound: .+ `forecourt app list`. .+\n$/),
-  })
+  const unknown = await command(['app', 'show', 'none-such', '--json'], settings)
+  expect(unknown).toEqual(failed(3, /^10004 applicationNotFound: .+ `forecourt app list`. .+\n$/))
   const faulty = await command(['app', 'create', 'x', '--callback-url', 'nowhere'], settings)
-  expect(faulty).toMatchObject({
-    code: 3,
-    stderr: expect.stringMatching(/^10001 .+\n {2}thirdPartyConfig\.callbackUrl: /),
-  })
+  expect(faulty).toEqual(failed(3, /^10001 .+\n {2}thirdPartyConfig\.callbackUrl: /))
 })
 
 test('who gives no key, or no address, used it wrongly', async () => {
-  expect(await command(['app', 'list'], { FORECOURT_URL: client.url })).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('FORECOURT_OPERATOR_KEY'),
-  })
+  const keyless = await command(['app', 'list'], { FORECOURT_URL: client.url })
+  expect(keyless).toEqual(failed(2, 'FORECOURT_OPERATOR_KEY'))
   for (const wrong of ['here', 'http://user:secret@127.0.0.1/', `${client.url}?x=1`]) {
     const refused = await command(['app', 'list', '--url', wrong], settings)
-    expect(refused).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(/^error: [^\n]+\n$/) })
+    expect(refused).toEqual(failed(2, /^error: [^\n]+\n$/))
     expect(refused.stderr).not.toContain('secret')
   }
-  for (const pasted of [
-    `${client.url.replace('http', 'HTTP')}//`,
-    `${client.url}/console/devices?x=1#y`,
-    new URL(client.url).host,
-  ]) {
-    expect(await command(['app', 'list', '--json'], { ...settings, FORECOURT_URL: ` ${pasted} ` })).toMatchObject({
-      code: 0,
-    })
+  const { url } = client
+  for (const pasted of [`${url.replace('http', 'HTTP')}//`, `${url}/console/devices?x=1#y`, new URL(url).host]) {
+    const { code } = await command(['app', 'list', '--json'], { ...settings, FORECOURT_URL: ` ${pasted} ` })
+    expect([pasted, code]).toEqual([pasted, 0])
   }
   expect(await command(['app', 'freeze', 'some'], settings)).toEqual({
     code: 2,
@@ -205,20 +168,15 @@ longTest('a service that is not there, or is another program, is told in a sente
   await new Promise((resolve) => other.once('listening', resolve))
   const { port } = other.address() as { port: number }
   const url = `http://127.0.0.1:${port}`
-  const isNone = await command(['app', 'show', 'some', '--url', url], settings)
-  expect(isNone).toMatchObject({ code: 1, stderr: expect.stringMatching(/^The server at .+ isn’t Forecourt/) })
+  const show = (...args: string[]) => command(['app', 'show', 'some', ...args], settings)
+  expect(await show('--url', url)).toEqual(failed(1, /^The server at .+ isn’t Forecourt/))
   other.closeAllConnections()
   await new Promise((resolve) => other.close(resolve))
-  const isOpen = await command(['app', 'show', 'some', '--url', 'http://forecourt.example.com'], settings)
-  expect(isOpen).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/plain text.*--allow-http/) })
-  const isAllowed = await command(['app', 'show', 'some', '--allow-http', '--url', 'http://0.0.0.0:3'], settings)
-  expect(isAllowed).toMatchObject({ code: 1, stderr: expect.stringMatching(/^No response from the service at /) })
-  const isAway = await command(['app', 'show', 'some', '--url', url], settings)
-  expect(isAway).toEqual({
-    code: 1,
-    stdout: '',
-    stderr: expect.stringMatching(/^No response from the service at .+\n$/),
-  })
+  const isOpen = await show('--url', 'http://forecourt.example.com')
+  expect(isOpen).toEqual(failed(2, /plain text.*--allow-http/))
+  const isAllowed = await show('--allow-http', '--url', 'http://0.0.0.0:3')
+  expect(isAllowed).toEqual(failed(1, /^No response from the service at /))
+  expect(await show('--url', url)).toEqual(failed(1, /^No response from the service at .+\n$/))
 })
 
 test('whoever reads may stop reading', async () => {

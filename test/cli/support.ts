@@ -1,8 +1,10 @@
+import { expect } from 'bun:test'
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { Context } from '../../src/cli/context.ts'
 import { run } from '../../src/cli/run.ts'
+import { target } from '../kit/client.ts'
 import { projectFolder } from '../kit/folders.ts'
 import type { Ended } from '../kit/service.ts'
 
@@ -81,3 +83,18 @@ export async function command(
   const text = (pieces: Uint8Array[]) => Buffer.concat(pieces).toString()
   return { code, stdout: text(written.stdout), stderr: text(written.stderr) }
 }
+
+/** The shared service, and the settings by which a command calls it as its operator. */
+export async function asOperator() {
+  const client = await target()
+  return { client, settings: { FORECOURT_URL: client.url, FORECOURT_OPERATOR_KEY: client.operatorKey } }
+}
+
+/** What a command ended with: its code, and the JSON on its standard output. */
+export const told = ({ code, stdout }: Ended) => ({ code, ...JSON.parse(stdout) })
+
+/** How a command ends that writes nothing but this, to standard error. */
+export const failed = (code: number, said: RegExp | string) => ({
+  ...{ code, stdout: '' },
+  stderr: typeof said === 'string' ? expect.stringContaining(said) : expect.stringMatching(said),
+})

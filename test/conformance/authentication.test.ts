@@ -57,19 +57,12 @@ test.each([
   { id: createDevice.id, operation: createDevice, body: deviceBody },
   { id: saveSite.id, operation: saveSite, body: siteBody },
 ])('$id for another application is notPermitted, the same whatever state that is in', async ({ operation, body }) => {
-  const [caller, other, offline, bare] = await Promise.all([
-    newApplication(client),
-    newApplication(client),
-    newApplication(client),
-    newBareApplication(),
-  ])
+  const newOne = () => newApplication(client)
+  const [caller, other, offline, bare] = await Promise.all([newOne(), newOne(), newOne(), newBareApplication()])
   await takeOffline(client, offline.appId)
   const ids = [other.appId, offline.appId, bare.appId, 'no-such-application', caller.appId.toUpperCase()]
-  const answers = await Promise.all(
-    [...ids, ` ${caller.appId}`].map((appId) =>
-      post(operation.path, JSON.stringify(body(appId)), bearer(caller.token)),
-    ),
-  )
+  const send = (appId: string) => post(operation.path, JSON.stringify(body(appId)), bearer(caller.token))
+  const answers = await Promise.all([...ids, ` ${caller.appId}`].map(send))
   for (const answer of answers) expectRefusal(answer, 'notPermitted')
   expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { DeviceRecord } from '../../src/devices/contract.ts'
 import type { DeviceState } from '../../src/devices/state/contract.ts'
 import type { Answer } from '../kit/client.ts'
-import type { OperationId } from '../kit/contracts.ts'
+import { contractOf, type OperationId } from '../kit/contracts.ts'
 import { newApplication, newSerial, type TestApplication, takeOffline } from '../kit/records.ts'
 import { newPlaced } from './placement-support.ts'
 import {
@@ -27,217 +27,6 @@ interface Outcome extends Record<string, unknown> {
   msg: string
   data: unknown
 }
-
-/** One operation with its batch, and rows to send to both. */
-interface Case {
-  single: OperationId
-  batch: OperationId
-  /** `list` is the member of the body that holds the rows; `name` is the member that identifies a row in its outcome. */
-  list: string
-  name: string
-  by?: 'operator'
-  /**
-   * Creates what the rows need and returns rows with every possible outcome: the same rows for each application, apart
-   * from serial numbers.
-   */
-  rows(application: TestApplication): Promise<Record<string, unknown>[]>
-  /** A row that is not an object, and the field that the batch names in its refusal. */
-  faulty: { row: unknown; field: string }
-  /** Set when the batch's rows are bare identifiers; otherwise they are bodies of the single operation. */
-  isBare?: true
-  /** Members of the batch's body in addition to the list. */
-  beside?(application: TestApplication): Promise<Record<string, unknown>>
-}
-
-const cases: Case[] = [
-  {
-    single: 'saveSite',
-    batch: 'saveSites',
-    list: 'sites',
-    name: 'siteName',
-    async rows(application) {
-      const [fast, slow] = [await newRule(application, 1), await newRule(application, 2)]
-      const site = siteRow()
-      return [
-        { ...site, siteName: 'one', fastChargeBillRuleId: fast, coordinates: '115.9,28.7', tag: 'unknown' },
-        { ...site, siteName: 'two', fastChargeBillRuleId: slow },
-        { ...site, siteName: 'three', rushingBillRuleId: fast + 1_000_000, placeholderBillRuleId: slow },
-        { ...site, siteName: 'four', contacts: '', districtCode: 7, coordinates: '28.7,115.9' },
-        { siteName: ['five'] },
-        { ...site, siteName: 'one', rushingBillRuleId: slow, detailAddress: '' },
-        { ...site, siteName: 'one', rushingBillRuleId: slow, detailAddress: '' },
-      ]
-    },
-    faulty: { row: 'no site', field: 'site' },
-  },
-  {
-    single: 'updateSite',
-    batch: 'updateSites',
-    list: 'sites',
-    name: 'id',
-    async rows(application) {
-      const [fast, slow] = [await newRule(application, 1), await newRule(application, 2)]
-      const [one, two] = [await newSite(application), await newSite(application)]
-      const theirs = await newSite(await newApplication(client))
-      return [
-        { id: one, siteName: 'one', fastChargeBillRuleId: fast, coordinates: '115.9,28.7' },
-        { id: two, fastChargeBillRuleId: slow },
-        { id: theirs, siteName: 'taken over' },
-        { id: two, siteName: '', coordinates: '28.7,115.9' },
-        { id: one, siteName: 'one, again' },
-        { id: one, siteName: 'one, again' },
-        { id: two },
-        { id: two, fastChargeBillRuleId: null, coordinates: '', rushingBillRuleId: slow, tag: 'unknown' },
-        { siteName: 'without an id' },
-        { id: 'one', siteName: 'x' },
-        { id: one, fastChargeBillRuleId: null, detailAddress: null },
-      ]
-    },
-    faulty: { row: 'no site', field: 'site' },
-  },
-  {
-    single: 'updateDevice',
-    batch: 'updateDevices',
-    list: 'devices',
-    name: 'deviceNo',
-    async rows(application) {
-      const [one, two] = [await named(application), await named(application)]
-      const theirs = await named(await newApplication(client))
-      await succeed('reportDeviceState', { ...one, version: '2' }, application)
-      return [
-        { ...one, deviceName: 'one', tag: 'lane=1', provinceCode: '110000' },
-        { ...theirs, deviceName: 'taken over' },
-        { ...two },
-        { ...one, deviceName: 'one, again', provinceCode: '', tag: null },
-        { ...one, deviceName: 'one, again' },
-        { ...two, deviceName: '', coordinates: '28.7,115.9' },
-        { deviceNo: 'SN-unknown', deviceName: 'x' },
-        { deviceNo: 7 },
-        { ...two, detailAddress: 'No. 2', status: 2 },
-        { ...one, detailAddress: null, districtCode: '360103', coordinates: '115.9, 28.7' },
-      ]
-    },
-    faulty: { row: 'no device', field: 'device' },
-  },
-  {
-    single: 'reportDeviceState',
-    batch: 'reportDeviceStates',
-    list: 'reports',
-    name: 'deviceNo',
-    async rows(application) {
-      const [one, two] = [await named(application), await named(application)]
-      const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
-      return [
-        { ...one, version: '1', reportTime: minutesAgo(10) },
-        { ...two, onlineStatus: 2 },
-        { ...one, version: '2', reportTime: minutesAgo(5) },
-        { ...one, version: '3', reportTime: minutesAgo(7) },
-        { deviceNo: 'SN-unknown', version: '1' },
-        { ...two, batteryEnergy: '101%', reportTime: minutesAgo(-5) },
-        { ...one, statusRemark: 'E17' },
-        { ...two, runStatus: 2, statusRemark: '' },
-        { ...one, version: '4', reportTime: minutesAgo(1) },
-        { ...one },
-      ]
-    },
-    faulty: { row: 7, field: 'report' },
-  },
-  {
-    single: 'unbindDevice',
-    batch: 'unbindDevices',
-    list: 'deviceNos',
-    name: 'deviceNo',
-    async rows(application) {
-      const [one, two, three] = [await named(application), await named(application), await named(application)]
-      const theirs = await named(await newApplication(client))
-      const report = { deviceNo: two.deviceNo, version: '2', statusRemark: 'E17' }
-      await succeed('reportDeviceState', report, application)
-      return [one, theirs, two, one, { deviceNo: 'two words' }, { deviceNo: 'SN-unknown' }, three]
-    },
-    faulty: { row: null, field: 'deviceNo' },
-    isBare: true,
-    beside: async () => ({ reason: 'moved' }),
-  },
-  {
-    single: 'transferDevice',
-    batch: 'transferDevices',
-    list: 'deviceNos',
-    name: 'deviceNo',
-    by: 'operator',
-    async rows(application) {
-      const other = await newApplication(client)
-      const [one, two, mine] = [await named(other), await named(other), await named(application)]
-      await succeed('reportDeviceState', { ...one, version: '2' }, other)
-      return [one, { deviceNo: 'SN-unknown' }, mine, two, one, { deviceNo: '' }]
-    },
-    faulty: { row: ['x'], field: 'deviceNo' },
-    isBare: true,
-    beside: async ({ appId }) => ({ targetAppId: appId, reason: 'sold' }),
-  },
-  {
-    single: 'createDevice',
-    batch: 'createDevices',
-    list: 'devices',
-    name: 'deviceNo',
-    async rows(application) {
-      const [mine, theirs] = [await named(application), await named(await newApplication(client))]
-      const device = deviceRow()
-      const other = { ...device, deviceNo: newSerial(), tag: null, provinceCode: '110000', detailAddress: '' }
-      return [
-        { ...device, status: 2 },
-        { ...device, ...mine },
-        { ...device, ...theirs },
-        other,
-        { ...device, deviceName: 'again' },
-        { ...other, deviceNo: newSerial(), coordinates: '28.6,115.9', districtCode: '' },
-        { deviceNo: 'two words' },
-      ]
-    },
-    faulty: { row: 'no device', field: 'device' },
-  },
-  {
-    single: 'savePlacement',
-    batch: 'savePlacements',
-    list: 'placements',
-    name: 'deviceNo',
-    async rows(application) {
-      const other = await newApplication(client)
-      const [one, two, theirs] = [await named(application), await named(application), await named(other)]
-      const [north, south] = [await newSite(application), await newSite(application)]
-      return [
-        { ...one, siteId: north, laneType: 1 },
-        { ...theirs, siteId: north, laneType: 1 },
-        { ...two, siteId: await newSite(other), laneType: 1 },
-        { ...two, siteId: north, laneType: 9, laneName: 7 },
-        { ...one, siteId: north, laneType: 2, laneName: 'East' },
-        { ...one, siteId: south, laneType: 2 },
-        { ...one, siteId: south, laneType: 2 },
-        { ...two, siteId: south, laneType: 3, laneName: '' },
-        { ...one, siteId: north, laneType: 3 },
-        { deviceNo: 'SN-unknown', siteId: north, laneType: 1 },
-      ]
-    },
-    faulty: { row: 7, field: 'placement' },
-  },
-  {
-    single: 'removePlacement',
-    batch: 'removePlacements',
-    list: 'deviceNos',
-    name: 'deviceNo',
-    async rows(application) {
-      const other = await newApplication(client)
-      const [one, two, nowhere] = [
-        await namedPlaced(application),
-        await namedPlaced(application),
-        await named(application),
-      ]
-      return [one, nowhere, { deviceNo: 'SN-unknown' }, await namedPlaced(other), two, one, { deviceNo: '' }]
-    },
-    faulty: { row: 7, field: 'deviceNo' },
-    isBare: true,
-    beside: async () => ({ reason: 'season is over' }),
-  },
-]
 
 const named = async (application: TestApplication) => ({ deviceNo: await newDevice(application) })
 const namedPlaced = async (application: TestApplication) => ({
@@ -265,17 +54,36 @@ async function eventsOf(application: TestApplication, rows: Record<string, unkno
     .toSorted((a, b) => placeOf(a) - placeOf(b))
 }
 
-for (const { single, batch, list, name, by, rows, faulty, isBare, beside = async () => ({}) } of cases) {
+interface Way {
+  /** The member that identifies a row in its outcome. */
+  name: string
+  by?: 'operator'
+  /** Members of the batch's body in addition to the list. */
+  beside?(application: TestApplication): object
+}
+
+/**
+ * Sends the rows one after another, and as a batch. `rows` creates what they need and returns rows with every possible
+ * outcome: the same rows for each application, apart from serial numbers.
+ */
+function likeSingles(
+  single: OperationId,
+  batch: OperationId,
+  { name, by, beside = () => ({}) }: Way,
+  rows: (application: TestApplication) => Promise<Record<string, unknown>[]>,
+): void {
+  const members = Object.entries(contractOf(batch).body?.properties ?? {})
+  const list = members.find(([, schema]) => 'minItems' in schema)?.[0] ?? ''
   const call = async (operation: OperationId, application: TestApplication, body: object, headers = {}) => {
     const { appId, token } = application
     const as = by === 'operator' ? { token: client.operatorKey } : { token }
     const about = by === 'operator' ? {} : { appId }
-    return client.call(operation, { ...about, ...(await beside(application)), ...body }, { ...as, headers })
+    return client.call(operation, { ...about, ...beside(application), ...body }, { ...as, headers })
   }
   const send = (application: TestApplication, sent: unknown[], headers = {}) =>
     call(batch, application, { [list]: sent }, headers)
   const outcomes = (answer: Answer<unknown>) => (answer.data as { results: Outcome[] }).results
-  const sentAs = (row: Record<string, unknown>) => (isBare ? row[name] : row)
+  const sentAs = (row: Record<string, unknown> = {}) => (list === 'deviceNos' ? row[name] : row)
 
   describe(batch, () => {
     test('answers and does what its rows would one after another, once under one key', async () => {
@@ -305,10 +113,11 @@ for (const { single, batch, list, name, by, rows, faulty, isBare, beside = async
 
     test('tells of a row that is no row, and stops no other for it', async () => {
       const application = await newApplication(client)
-      const [good = {}] = await rows(application)
-      const answer = await send(application, [faulty.row, sentAs(good)])
-      expect(outcomes(answer).map(({ code }) => code)).toEqual([10001, 0])
-      expect(outcomes(answer)[0]?.data).toMatchObject({ errors: [{ field: faulty.field }] })
+      const [good] = await rows(application)
+      const answer = await send(application, ['no row', 7, null, ['x'], sentAs(good)])
+      expect(outcomes(answer).map(({ code }) => code)).toEqual([10001, 10001, 10001, 10001, 0])
+      const told = { errors: [{ field: list.slice(0, -1) }] }
+      expect(outcomes(answer).map(({ data }) => data)).toMatchObject([told, told, told, told, {}])
     })
 
     test('takes 1 to 1000 rows, and more than 64 KiB', async () => {
@@ -321,7 +130,146 @@ for (const { single, batch, list, name, by, rows, faulty, isBare, beside = async
   })
 }
 
-test('every row of an offline application is refused with 10006, in the language that is preferred, and none is created', async () => {
+likeSingles('saveSite', 'saveSites', { name: 'siteName' }, async (application) => {
+  const [fast, slow] = [await newRule(application, 1), await newRule(application, 2)]
+  const site = siteRow()
+  return [
+    { ...site, siteName: 'one', fastChargeBillRuleId: fast, coordinates: '115.9,28.7', tag: 'unknown' },
+    { ...site, siteName: 'two', fastChargeBillRuleId: slow },
+    { ...site, siteName: 'three', rushingBillRuleId: fast + 1_000_000, placeholderBillRuleId: slow },
+    { ...site, siteName: 'four', contacts: '', districtCode: 7, coordinates: '28.7,115.9' },
+    { siteName: ['five'] },
+    { ...site, siteName: 'one', rushingBillRuleId: slow, detailAddress: '' },
+    { ...site, siteName: 'one', rushingBillRuleId: slow, detailAddress: '' },
+  ]
+})
+
+likeSingles('updateSite', 'updateSites', { name: 'id' }, async (application) => {
+  const [fast, slow] = [await newRule(application, 1), await newRule(application, 2)]
+  const [one, two] = [await newSite(application), await newSite(application)]
+  const theirs = await newSite(await newApplication(client))
+  return [
+    { id: one, siteName: 'one', fastChargeBillRuleId: fast, coordinates: '115.9,28.7' },
+    { id: two, fastChargeBillRuleId: slow },
+    { id: theirs, siteName: 'taken over' },
+    { id: two, siteName: '', coordinates: '28.7,115.9' },
+    { id: one, siteName: 'one, again' },
+    { id: one, siteName: 'one, again' },
+    { id: two },
+    { id: two, fastChargeBillRuleId: null, coordinates: '', rushingBillRuleId: slow, tag: 'unknown' },
+    { siteName: 'without an id' },
+    { id: 'one', siteName: 'x' },
+    { id: one, fastChargeBillRuleId: null, detailAddress: null },
+  ]
+})
+
+likeSingles('updateDevice', 'updateDevices', { name: 'deviceNo' }, async (application) => {
+  const [one, two] = [await named(application), await named(application)]
+  const theirs = await named(await newApplication(client))
+  await succeed('reportDeviceState', { ...one, version: '2' }, application)
+  return [
+    { ...one, deviceName: 'one', tag: 'lane=1', provinceCode: '110000' },
+    { ...theirs, deviceName: 'taken over' },
+    { ...two },
+    { ...one, deviceName: 'one, again', provinceCode: '', tag: null },
+    { ...one, deviceName: 'one, again' },
+    { ...two, deviceName: '', coordinates: '28.7,115.9' },
+    { deviceNo: 'SN-unknown', deviceName: 'x' },
+    { deviceNo: 7 },
+    { ...two, detailAddress: 'No. 2', status: 2 },
+    { ...one, detailAddress: null, districtCode: '360103', coordinates: '115.9, 28.7' },
+  ]
+})
+
+likeSingles('reportDeviceState', 'reportDeviceStates', { name: 'deviceNo' }, async (application) => {
+  const [one, two] = [await named(application), await named(application)]
+  const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
+  return [
+    { ...one, version: '1', reportTime: minutesAgo(10) },
+    { ...two, onlineStatus: 2 },
+    { ...one, version: '2', reportTime: minutesAgo(5) },
+    { ...one, version: '3', reportTime: minutesAgo(7) },
+    { deviceNo: 'SN-unknown', version: '1' },
+    { ...two, batteryEnergy: '101%', reportTime: minutesAgo(-5) },
+    { ...one, statusRemark: 'E17' },
+    { ...two, runStatus: 2, statusRemark: '' },
+    { ...one, version: '4', reportTime: minutesAgo(1) },
+    { ...one },
+  ]
+})
+
+likeSingles(
+  'unbindDevice',
+  'unbindDevices',
+  { name: 'deviceNo', beside: () => ({ reason: 'moved' }) },
+  async (application) => {
+    const [one, two, three] = [await named(application), await named(application), await named(application)]
+    const theirs = await named(await newApplication(client))
+    await succeed('reportDeviceState', { ...two, version: '2', statusRemark: 'E17' }, application)
+    return [one, theirs, two, one, { deviceNo: 'two words' }, { deviceNo: 'SN-unknown' }, three]
+  },
+)
+
+likeSingles(
+  'transferDevice',
+  'transferDevices',
+  { name: 'deviceNo', by: 'operator', beside: ({ appId }) => ({ targetAppId: appId, reason: 'sold' }) },
+  async (application) => {
+    const other = await newApplication(client)
+    const [one, two, mine] = [await named(other), await named(other), await named(application)]
+    await succeed('reportDeviceState', { ...one, version: '2' }, other)
+    return [one, { deviceNo: 'SN-unknown' }, mine, two, one, { deviceNo: '' }]
+  },
+)
+
+likeSingles('createDevice', 'createDevices', { name: 'deviceNo' }, async (application) => {
+  const [mine, theirs] = [await named(application), await named(await newApplication(client))]
+  const device = deviceRow()
+  const other = { ...device, deviceNo: newSerial(), tag: null, provinceCode: '110000', detailAddress: '' }
+  return [
+    { ...device, status: 2 },
+    { ...device, ...mine },
+    { ...device, ...theirs },
+    other,
+    { ...device, deviceName: 'again' },
+    { ...other, deviceNo: newSerial(), coordinates: '28.6,115.9', districtCode: '' },
+    { deviceNo: 'two words' },
+  ]
+})
+
+likeSingles('savePlacement', 'savePlacements', { name: 'deviceNo' }, async (application) => {
+  const other = await newApplication(client)
+  const [one, two, theirs] = [await named(application), await named(application), await named(other)]
+  const [north, south] = [await newSite(application), await newSite(application)]
+  return [
+    { ...one, siteId: north, laneType: 1 },
+    { ...theirs, siteId: north, laneType: 1 },
+    { ...two, siteId: await newSite(other), laneType: 1 },
+    { ...two, siteId: north, laneType: 9, laneName: 7 },
+    { ...one, siteId: north, laneType: 2, laneName: 'East' },
+    { ...one, siteId: south, laneType: 2 },
+    { ...one, siteId: south, laneType: 2 },
+    { ...two, siteId: south, laneType: 3, laneName: '' },
+    { ...one, siteId: north, laneType: 3 },
+    { deviceNo: 'SN-unknown', siteId: north, laneType: 1 },
+  ]
+})
+
+likeSingles(
+  'removePlacement',
+  'removePlacements',
+  { name: 'deviceNo', beside: () => ({ reason: 'season is over' }) },
+  async (application) => {
+    const other = await newApplication(client)
+    const [one, two] = [await namedPlaced(application), await namedPlaced(application)]
+    const nowhere = await named(application)
+    return [one, nowhere, { deviceNo: 'SN-unknown' }, await namedPlaced(other), two, one, { deviceNo: '' }]
+  },
+)
+
+test('every row is refused that the application as a whole may not write, in the language that is preferred', async () => {
+  const sites = await succeed('saveSites', { sites: [siteRow(), siteRow()] }, await newBareApplication())
+  expect(sites.results.map(({ code }) => code)).toEqual([30003, 30003])
   const application = await newApplication(client)
   await takeOffline(client, application.appId)
   const device = deviceRow()
@@ -349,11 +297,6 @@ test('of two batches with one key and different bodies at once, one has no effec
   for (const { deviceNo } of batches[answers.findIndex(({ code }) => code === 10008)] ?? []) {
     expectRefusal(await client.call('getDevice', { deviceNo }, application), 'deviceNotFound')
   }
-})
-
-test('a batch of sites is refused row by row without the configuration', async () => {
-  const { results } = await succeed('saveSites', { sites: [siteRow(), siteRow()] }, await newBareApplication())
-  expect(results.map(({ code }) => code)).toEqual([30003, 30003])
 })
 
 test('a thousand changes of one device are made one after the other, and its last is what stays', async () => {
@@ -384,12 +327,10 @@ test('updates that arrive at once, of several applications and devices, each get
   await Promise.all(rounds.flat())
 })
 
-test.each([
-  ['ends with a change', false],
-  ['ends with what was stored before it', true],
-])(
-  'reports of one device keep their order beside what repeats the state of another, in a batch that %s',
-  async (_, isBack) => {
+test.each(['a change', 'what was stored before it'])(
+  'reports of one device keep their order beside what repeats the state of another, in a batch that ends with %s',
+  async (end) => {
+    const isBack = end !== 'a change'
     const application = await newApplication(client)
     const [many, once] = [await named(application), await named(application)]
     // The service notes what repeats the state before it applies the rest, as long as little changes.

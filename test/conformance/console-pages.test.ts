@@ -39,24 +39,9 @@ describe('the console', () => {
     }
     const plain = await get(script, { 'accept-encoding': 'identity' })
     expect(plain.headers.get('content-encoding')).toBeNull()
-    const again = await get(script, {
-      'if-none-match': String(plain.headers.get('etag')),
-      'accept-encoding': 'identity',
-    })
-    expect(again.status).toBe(304)
+    const known = { 'if-none-match': String(plain.headers.get('etag')), 'accept-encoding': 'identity' }
+    expect((await get(script, known)).status).toBe(304)
     expectFaults(await client.send('/console/assets/none.js', {}), ['path'], 'invalidRequest', { status: 404 })
-  })
-
-  test.each([
-    '/console/../package.json',
-    '/console/%2e%2e/package.json',
-    '/console/..%2fpackage.json',
-    '/console/assets/../../package.json',
-    '/console/assets/..%2f..%2f..%2fpackage.json',
-    '/console//etc/passwd',
-  ])('never leaves its folder: %s', async (path) => {
-    const answer = await get(path)
-    expect(await answer.text()).not.toContain('"forecourt"')
   })
 
   test('is where the bare address leads', async () => {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
+import type { CallOptions } from '../kit/client.ts'
 import { newPerson, signIn } from '../kit/people.ts'
 import { newApplication, type TestApplication } from '../kit/records.ts'
+import { becomesTrue } from '../kit/waits.ts'
 import {
   client,
   createDeviceOf,
@@ -8,8 +10,8 @@ import {
   expectNow,
   expectRefusal,
   expectSuccess,
+  feedOf,
   newBareApplication,
-  newIdleApplication,
   succeed,
   walk,
 } from './support.ts'
@@ -20,34 +22,13 @@ import {
 const always = { timeFrom: '2000-01-01 00:00:00', timeTo: '2999-12-31 23:59:59' }
 
 const recordMembers = [
-  'appId',
-  'attemptLog',
-  'attempts',
-  'createTime',
-  'durationMs',
-  'error',
-  'eventId',
-  'finishTime',
-  'id',
-  'nextAttemptTime',
-  'response',
-  'responseStatus',
-  'status',
-  'time',
-  'type',
+  ...['appId', 'attemptLog', 'attempts', 'createTime', 'durationMs', 'error', 'eventId', 'finishTime', 'id'],
+  ...['nextAttemptTime', 'response', 'responseStatus', 'status', 'time', 'type'],
 ]
 
-function page({ token }: TestApplication, query: Record<string, unknown> = {}) {
-  return client.call('pageDeliveries', query, { token })
-}
-
-function replay({ token }: TestApplication, body: unknown) {
-  return client.call('replayDeliveries', body, { token })
-}
-
-async function listOf(application: TestApplication, query: Record<string, unknown> = {}) {
-  return expectSuccess(await page(application, query)).list
-}
+const replay = (as: CallOptions, body: object) => client.call('replayDeliveries', body, as)
+const replayed = async (body: object, as: CallOptions = unheard) => expectSuccess(await replay(as, body)).replayed
+const listOf = async (as: CallOptions, query: object = {}) => (await succeed('pageDeliveries', query, as)).list
 
 /** An application whose callbacks all fail, with three deliveries: for its configuration and for two devices. */
 async function newUnheard(): Promise<TestApplication> {
@@ -55,11 +36,7 @@ async function newUnheard(): Promise<TestApplication> {
     thirdPartyConfig: { operatorName: 'Operator', callbackUrl: 'https://nowhere.example.com/callback' },
   })
   for (let made = 0; made < 2; made++) expectSuccess(await createDeviceOf(application))
-  const deadline = performance.now() + 60_000
-  while ((await listOf(application)).length < 3) {
-    expect(performance.now()).toBeLessThan(deadline)
-    await Bun.sleep(200)
-  }
+  expect(await becomesTrue(async () => (await listOf(application)).length >= 3)).toBe(true)
   return application
 }
 
@@ -87,45 +64,43 @@ describe('pageDeliveries', () => {
 
   test('filters by status, type, event and creation time', async () => {
     const [newest] = await listOf(unheard)
-    const count = async (query: Record<string, unknown>) => (await listOf(unheard, query)).length
-    expect([await count({ status: 1 }), await count({ status: 2 }), await count({ status: 3 })]).toEqual([3, 0, 0])
-    expect([await count({ isDelivered: 'false' }), await count({ isDelivered: 'true' })]).toEqual([3, 0])
-    expect(await count({ isDelivered: 'false', status: 2 })).toBe(0)
-    expect(await count({ type: 'device.bound' })).toBe(2)
-    expect(await count({ type: 'device.*,test' })).toBe(2)
-    expect(await count({ type: 'thirdPartyConfig.saved,device.bound' })).toBe(3)
-    expect([await count({ type: 'site.created' }), await count({ type: 'test' })]).toEqual([0, 0])
-    expect((await listOf(unheard, { eventId: newest?.eventId })).map(({ id }) => id)).toEqual([Number(newest?.id)])
-    expect(await count({ eventId: 0 })).toBe(0)
+    const { eventId, time = '' } = newest ?? {}
     // A delivery's time is that of its event, not that of an attempt.
-    const { list: events } = await succeed('pageEvents', { order: 'desc' }, unheard)
-    expect(newest?.time).toBe(String(events[0]?.time))
-    expect(await count({ timeFrom: newest?.time, timeTo: newest?.time })).toBeGreaterThan(0)
-    expect(await count({ timeTo: newest?.time })).toBe(3)
-    expect(await count({ timeFrom: '2999-01-01 00:00:00' })).toBe(0)
-    expect(await count({ timeTo: '2000-01-01 00:00:00' })).toBe(0)
-    expect(await count({ status: '', type: '', eventId: '', timeFrom: '', timeTo: '' })).toBe(3)
+    expect((await feedOf(unheard)).at(-1)?.time).toBe(time)
+    const counts: [filter: object, count: number][] = [
+      ...[1, 2, 3].map((status): [object, number] => [{ status }, status === 1 ? 3 : 0]),
+      [{ isDelivered: 'false' }, 3],
+      [{ isDelivered: 'true' }, 0],
+      [{ isDelivered: 'false', status: 2 }, 0],
+      [{ type: 'device.bound' }, 2],
+      [{ type: 'device.*,test' }, 2],
+      [{ type: 'thirdPartyConfig.saved,device.bound' }, 3],
+      [{ type: 'site.created' }, 0],
+      [{ type: 'test' }, 0],
+      [{ eventId }, 1],
+      [{ eventId: 0 }, 0],
+      [{ timeTo: time }, 3],
+      [{ timeFrom: '2999-01-01 00:00:00' }, 0],
+      [{ timeTo: '2000-01-01 00:00:00' }, 0],
+      [{ status: '', type: '', eventId: '', timeFrom: '', timeTo: '' }, 3],
+    ]
+    for (const [filter, count] of counts) {
+      expect([filter, (await listOf(unheard, filter)).length]).toEqual([filter, count])
+    }
+    expect(await listOf(unheard, { eventId })).toEqual([newest] as never)
+    expect(await listOf(unheard, { timeFrom: time, timeTo: time })).toContainEqual(newest as never)
   })
 })
 
 test('getDelivery answers one delivery as its page does', async () => {
   const [newest] = await listOf(unheard)
   const id = Number(newest?.id)
-  const { token } = unheard
-  const { nextAttemptTime: _, ...record } = await succeed('getDelivery', { id }, { token })
-  expect(newest).toMatchObject({
-    id,
-    appId: record.appId,
-    eventId: record.eventId,
-    type: record.type,
-    time: record.time,
-  })
+  const { nextAttemptTime: _, ...record } = await succeed('getDelivery', { id }, unheard)
+  const { appId, eventId, type, time } = record
+  expect(newest).toMatchObject({ id, appId, eventId, type, time })
   expect(Object.keys(record)).toEqual(Object.keys(newest ?? {}).filter((member) => member !== 'nextAttemptTime'))
   expect((await succeed('getDelivery', { appId: unheard.appId, id })).id).toBe(id)
-  const other = await newApplication(client)
-  expectRefusal(await client.call('getDelivery', { id }, other), 'deliveryNotFound')
-  expectRefusal(await client.call('getDelivery', { id: 0 }, { token }), 'deliveryNotFound')
-  expectFaults(await client.operate('getDelivery', { id }), ['appId'])
+  expectRefusal(await client.call('getDelivery', { id: 0 }, unheard), 'deliveryNotFound')
 })
 
 test('pageDeliveries is of all applications for who names none: a developer’s those that are theirs', async () => {
@@ -147,72 +122,62 @@ test('pageDeliveries is of all applications for who names none: a developer’s 
 describe('replayDeliveries', () => {
   test('sets one delivery waiting, with its attempts counted anew and its log kept', async () => {
     const [before] = await listOf(unheard)
-    expect(expectSuccess(await replay(unheard, { id: before?.id }))).toEqual({ replayed: 1 })
+    expect(await replayed({ id: before?.id })).toBe(1)
     const [after] = await listOf(unheard)
     expect(after).toMatchObject({ id: Number(before?.id), status: 1, createTime: String(before?.createTime) })
     expect(after?.attemptLog.length).toBeGreaterThanOrEqual(before?.attemptLog.length ?? 0)
   })
 
   test('takes every event of a time range that the callback asks for, or only those of a state', async () => {
-    expect(expectSuccess(await replay(unheard, always))).toEqual({ replayed: 3 })
-    expect(expectSuccess(await replay(unheard, { ...always, status: 1 }))).toEqual({ replayed: 3 })
-    expect(expectSuccess(await replay(unheard, { ...always, isDelivered: false }))).toEqual({ replayed: 3 })
+    for (const all of [{}, { status: 1 }, { isDelivered: false }]) expect(await replayed({ ...always, ...all })).toBe(3)
+    const never = '2999-01-01 00:00:00'
     for (const none of [
-      { ...always, isDelivered: true },
-      { ...always, isDelivered: false, status: 2 },
-      { ...always, status: 2 },
-      { ...always, timeTo: '2000-01-02 00:00:00' },
+      { isDelivered: true },
+      { isDelivered: false, status: 2 },
+      { status: 2 },
+      { timeTo: '2000-01-02 00:00:00' },
+      { timeFrom: never, timeTo: never },
     ]) {
-      expect(expectSuccess(await replay(unheard, none))).toEqual({ replayed: 0 })
+      expect([none, await replayed({ ...always, ...none })]).toEqual([none, 0])
     }
-    const second = { timeFrom: '2999-01-01 00:00:00', timeTo: '2999-01-01 00:00:00' }
-    expect(expectSuccess(await replay(unheard, second))).toEqual({ replayed: 0 })
   })
 
   test('takes only the types that the callback asks for now', async () => {
     const application = await newUnheard()
-    const { appId, token } = application
     const members = { callbackUrl: 'https://nowhere.example.com/callback', callbackEvents: ['device.bound'] }
-    await succeed('saveThirdPartyConfig', { appId, operatorName: 'x', ...members }, { token })
-    expect(expectSuccess(await replay(application, always))).toEqual({ replayed: 2 })
+    await succeed('saveThirdPartyConfig', { operatorName: 'x', ...members }, application)
+    expect(await replayed(always, application)).toBe(2)
   })
 
   test('takes exactly one form: an id, or a range', async () => {
-    const range = always
-    for (const body of [{}, { id: null }, { id: '', timeFrom: null, timeTo: '' }, { status: 3 }]) {
-      expectFaults(await replay(unheard, body), ['id'])
-    }
-    expectFaults(await replay(unheard, { id: 1, ...range }), ['timeFrom', 'timeTo'])
-    expectFaults(await replay(unheard, { id: 1, status: 3, isDelivered: false }), ['isDelivered', 'status'])
-    expectFaults(await replay(unheard, { timeFrom: range.timeFrom }), ['timeTo'])
-    expectFaults(await replay(unheard, { timeTo: range.timeTo }), ['timeFrom'])
-    expectFaults(await replay(unheard, { timeFrom: range.timeTo, timeTo: range.timeFrom }), ['timeTo'])
-    expectFaults(await replay(unheard, { timeFrom: 'x', timeTo: '2026-13-01 00:00:00', status: 9 }), [
-      'timeFrom',
-      'timeTo',
-      'status',
-    ])
-    expectFaults(await replay(unheard, { id: 1, timeFrom: 'x', timeTo: range.timeTo }), ['timeFrom', 'timeTo'])
-    for (const id of [-1, 1.5, '1', true]) expectFaults(await replay(unheard, { id }), ['id'])
-  })
-
-  test('without a callback is callbackMissing', async () => {
-    for (const application of [await newApplication(client), await newBareApplication()]) {
-      expectRefusal(await replay(application, { id: 1 }), 'callbackMissing')
-      expectRefusal(await replay(application, always), 'callbackMissing')
-    }
+    const { timeFrom, timeTo } = always
+    const faulty: [body: object, fields: string[]][] = [
+      ...[{}, { id: null }, { id: '', timeFrom: null, timeTo: '' }, { status: 3 }].map((body): [object, string[]] => [
+        body,
+        ['id'],
+      ]),
+      ...[-1, 1.5, '1', true].map((id): [object, string[]] => [{ id }, ['id']]),
+      [{ id: 1, ...always }, ['timeFrom', 'timeTo']],
+      [{ id: 1, status: 3, isDelivered: false }, ['isDelivered', 'status']],
+      [{ timeFrom }, ['timeTo']],
+      [{ timeTo }, ['timeFrom']],
+      [{ timeFrom: timeTo, timeTo: timeFrom }, ['timeTo']],
+      [{ timeFrom: 'x', timeTo: '2026-13-01 00:00:00', status: 9 }, ['timeFrom', 'timeTo', 'status']],
+      [{ id: 1, timeFrom: 'x', timeTo }, ['timeFrom', 'timeTo']],
+    ]
+    for (const [body, fields] of faulty) expectFaults(await replay(unheard, body), fields)
   })
 })
 
-describe('testDelivery', () => {
-  test('without a callback is callbackMissing', async () => {
-    for (const { token } of [await newApplication(client), await newBareApplication()]) {
-      expectRefusal(await client.call('testDelivery', {}, { token }), 'callbackMissing')
-    }
-    const { appId } = await newIdleApplication()
-    expectRefusal(await client.operate('testDelivery', { appId }), 'callbackMissing')
-  })
+test('a replay and a test without a callback are callbackMissing', async () => {
+  for (const application of [await newApplication(client), await newBareApplication()]) {
+    expectRefusal(await replay(application, { id: 1 }), 'callbackMissing')
+    expectRefusal(await replay(application, always), 'callbackMissing')
+    expectRefusal(await client.call('testDelivery', {}, application), 'callbackMissing')
+  }
+})
 
+describe('testDelivery', () => {
   test('is answered with its delivery also when nobody listens', async () => {
     const application = await newUnheard()
     const record = await succeed('testDelivery', {}, application)
@@ -224,5 +189,45 @@ describe('testDelivery', () => {
     const second = await client.call('testDelivery', {}, application)
     expectRefusal(second, 'tooManyRequests')
     expect(second.headers.get('retry-after')).toMatch(/^[123]$/)
+  })
+})
+
+describe('getCallbackHealth', () => {
+  // Health with a receiver that answers is in test/faults/callbacks.test.ts.
+  const healthOf = async ({ appId, token }: TestApplication) => await succeed('getCallbackHealth', { appId }, { token })
+  const nothing = {
+    ...{ heldUntil: null, failingSince: null, failingReason: null, lastSuccessTime: null, hasSucceeded: false },
+    ...{ lastHour: { attempts: 0, failed: 0 }, lastDay: { attempts: 0, failed: 0 }, countedFrom: null },
+    ...{ missedEvents: 0, missedIsExact: true, missedFrom: null, missedTo: null },
+    ...{ waitingEvents: 0, waitingRetries: 0, waitingSince: null, dead: 0, failures: [] },
+  }
+
+  test('tells nothing of an application without a callback', async () => {
+    const application = await newBareApplication()
+    expectSuccess(await createDeviceOf(application))
+    const { appId } = application
+    expect(await healthOf(application)).toEqual({ appId, state: 'off', callbacks: 'on', ...nothing })
+  })
+
+  test('tells that a callback which nobody answers is failing or held, and of what', async () => {
+    const application = await newUnheard()
+    let health = await healthOf(application)
+    const isFailing = async () => {
+      health = await healthOf(application)
+      return health.waitingRetries >= 3 && health.failingSince !== null
+    }
+    expect(await becomesTrue(isFailing)).toBe(true)
+    const { lastHour, lastDay, failures } = health
+    expect(['failing', 'held']).toContain(health.state)
+    const { waitingEvents, dead, lastSuccessTime, hasSucceeded } = health
+    expect([waitingEvents, dead, lastSuccessTime, hasSucceeded]).toEqual([0, 0, null, false])
+    expect(health.waitingSince).toBe(failures.map(({ timeFrom }) => timeFrom).sort()[0] ?? '')
+    expect(lastHour.attempts).toBeGreaterThanOrEqual(3)
+    expect([lastHour.failed, lastDay]).toEqual([lastHour.attempts, lastHour])
+    expect(failures.reduce((sum, { waiting }) => sum + waiting, 0)).toBe(3)
+    for (const { error, reason, responseStatus, dead } of failures) {
+      expect([responseStatus, dead, reason.length > 0]).toEqual([null, 0, true])
+      expect(['nameNotFound', 'nameServerSilent']).toContain(error)
+    }
   })
 })

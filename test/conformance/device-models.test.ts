@@ -2,11 +2,9 @@ import { expect, test } from 'bun:test'
 import { newApplication, newSerial } from '../kit/records.ts'
 import { client, createDeviceOf, expectNow, expectSuccess, succeed } from './support.ts'
 
-const full = {
-  productPictureUrl: 'https://example.com/barrier.png',
-  deviceType: '17',
-  deviceTypeName: '道闸',
-}
+// That a model decides for the next device at once, in every process, is in test/faults/two-processes.test.ts.
+
+const full = { productPictureUrl: 'https://example.com/barrier.png', deviceType: '17', deviceTypeName: '道闸' }
 
 function save(members: Record<string, unknown>) {
   return client.operate('saveDeviceModel', { serialPrefix: newSerial('M'), modelName: 'Barrier', ...members })
@@ -21,39 +19,22 @@ async function modelsFrom(serialPrefix: string) {
   return (await succeed('pageDeviceModels', { serialPrefix, pageSize: 100 })).list
 }
 
-test('saveDeviceModel makes a model of exactly its members, and the page shows it', async () => {
+test('saveDeviceModel makes a model of exactly its members, and replaces it: what is not given is cleared', async () => {
   const serialPrefix = newSerial('M')
   const model = expectSuccess(await save({ serialPrefix, ...full }))
   const { createTime, ...rest } = model
   expect(rest).toEqual({ serialPrefix, modelName: 'Barrier', ...full })
   expectNow(createTime)
   expect(await modelsFrom(serialPrefix)).toEqual([model])
-  await remove(serialPrefix)
-})
-
-test('saveDeviceModel replaces the model of its prefix: what is not given is cleared', async () => {
-  const serialPrefix = newSerial('M')
-  expectSuccess(await save({ serialPrefix, ...full }))
+  // A device takes its model from the prefix that its serial begins with.
+  const device = await createDeviceOf(await newApplication(client), { deviceNo: `${serialPrefix}-001` })
+  expect(expectSuccess(device)).toMatchObject({ modelName: 'Barrier', ...full })
   const replaced = expectSuccess(await save({ serialPrefix, modelName: 'Gate' }))
   expect(replaced).toMatchObject({ modelName: 'Gate', productPictureUrl: null, deviceType: null, deviceTypeName: null })
   expect(await modelsFrom(serialPrefix)).toEqual([replaced])
   await remove(serialPrefix)
-})
-
-test('deleting a model that does not exist is 404 with a code of the device band', async () => {
-  const answer = await client.operate('deleteDeviceModel', { serialPrefix: newSerial('M') })
-  expect(answer.status).toBe(404)
-  expect(answer.code).toBe(20021)
-  expect(answer.data as unknown).toBeNull()
-})
-
-test('a device takes its model from the prefix that its serial begins with', async () => {
-  const application = await newApplication(client)
-  const serialPrefix = newSerial('M')
-  expectSuccess(await save({ serialPrefix, ...full }))
-  const device = expectSuccess(await createDeviceOf(application, { deviceNo: `${serialPrefix}-001` }))
-  expect(device).toMatchObject({ modelName: 'Barrier', ...full })
-  await remove(serialPrefix)
+  const gone = await client.operate('deleteDeviceModel', { serialPrefix })
+  expect([gone.status, gone.code, gone.data]).toEqual([404, 20021, null as never])
 })
 
 test('the longest matching prefix decides, whatever the order in which the models were made', async () => {
@@ -62,14 +43,10 @@ test('the longest matching prefix decides, whatever the order in which the model
   const prefixes = [`${base}A`, base, `${base}ABC`, `${base}AB`]
   for (const serialPrefix of prefixes) expectSuccess(await save({ serialPrefix, modelName: `model ${serialPrefix}` }))
   const modelOf = async (deviceNo: string) => expectSuccess(await createDeviceOf(application, { deviceNo })).modelName
-  expect(await modelOf(`${base}ABCD`)).toBe(`model ${base}ABC`)
-  expect(await modelOf(`${base}ABC`)).toBe(`model ${base}ABC`)
-  expect(await modelOf(`${base}ABX`)).toBe(`model ${base}AB`)
-  expect(await modelOf(`${base}AX`)).toBe(`model ${base}A`)
-  expect(await modelOf(`${base}X`)).toBe(`model ${base}`)
-  expect(await modelOf(base)).toBe(`model ${base}`)
-  expect(await modelOf(base.slice(0, -1))).toBeNull()
-  expect(await modelOf(`x${base}`)).toBeNull()
+  for (const [end, prefix] of Object.entries({ ABCD: 'ABC', ABC: 'ABC', ABX: 'AB', AX: 'A', X: '', '': '' })) {
+    expect([end, await modelOf(base + end)]).toEqual([end, `model ${base}${prefix}`])
+  }
+  for (const none of [base.slice(0, -1), `x${base}`]) expect(await modelOf(none)).toBeNull()
   for (const serialPrefix of prefixes) await remove(serialPrefix)
 })
 
@@ -81,22 +58,6 @@ test('a prefix is text, not a pattern', async () => {
   expect(expectSuccess(await createDeviceOf(application, { deviceNo: `${base}x1` })).modelName).toBeNull()
   expect(expectSuccess(await createDeviceOf(application, { deviceNo: `${base}%1` })).modelName).toBe('Barrier')
   for (const serialPrefix of patterns) await remove(serialPrefix)
-})
-
-test('a model that is saved, changed or deleted decides for the next device at once', async () => {
-  const application = await newApplication(client)
-  const serialPrefix = newSerial('M')
-  let serial = 0
-  const nextModel = async () =>
-    expectSuccess(await createDeviceOf(application, { deviceNo: `${serialPrefix}-${++serial}` })).modelName
-  for (let round = 0; round < 3; round++) {
-    expect(await nextModel()).toBeNull()
-    expectSuccess(await save({ serialPrefix, modelName: 'First' }))
-    expect(await nextModel()).toBe('First')
-    expectSuccess(await save({ serialPrefix, modelName: 'Second' }))
-    expect(await nextModel()).toBe('Second')
-    await remove(serialPrefix)
-  }
 })
 
 test('pageDeviceModels finds models by their prefix’s beginning and by a part of their name, in order of prefix', async () => {

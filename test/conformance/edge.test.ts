@@ -1,16 +1,9 @@
 import { expect, test } from 'bun:test'
-import type { Static, TObject, TSchema } from 'typebox'
-import { createApplication, getApplication } from '../../src/applications/contract.ts'
-import { getThirdPartyConfig, saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
-import { getBillingRule, saveBillingRule } from '../../src/billing-rules/contract.ts'
 import { createDevice, getDevice } from '../../src/devices/contract.ts'
-import { createOperator, getOperator } from '../../src/people/operators/contract.ts'
 import { getRegionTree } from '../../src/regions/contract.ts'
 import { getOpenApi } from '../../src/service/contract.ts'
-import { getSite, saveSite } from '../../src/sites/contract.ts'
-import type { Operation } from '../../src/vocabulary/operation.ts'
+import type { OperationId } from '../kit/contracts.ts'
 import { deviceBody, newApplication, newSerial, siteBody } from '../kit/records.ts'
-import { RawConnection } from './raw-connection.ts'
 import { bearer, client, expectFaults, expectRefusal, expectSuccess, onePeriod } from './support.ts'
 
 const application = await newApplication(client)
@@ -21,36 +14,21 @@ function get(path: string, headers: Record<string, string> = {}): Promise<Respon
   return fetch(client.url + path, { headers: { 'accept-encoding': 'identity', ...headers } })
 }
 
-const everywhere = ['/', '/console', '/docs', '/healthz', '/openapi.json', '/nowhere', createDevice.path]
+const ofApi = ['/healthz', '/openapi.json', '/nowhere', createDevice.path]
 
-test('every answer says that its type is not to be guessed, and has a request id', async () => {
-  for (const path of everywhere) {
-    const answer = await fetch(client.url + path, { redirect: 'manual' })
-    expect([path, answer.headers.get('x-content-type-options')]).toEqual([path, 'nosniff'])
-    expect(answer.headers.get('x-request-id')).toMatch(/^\S+$/)
+test('every answer has a request id, says that its type is not to be guessed, and an API’s that it loads nothing', async () => {
+  for (const path of ['/', '/console', '/docs', ...ofApi]) {
+    // The word of a peer that is no trusted proxy keeps no browser to https.
+    for (const headers of [{ 'x-forwarded-proto': 'https' }, {}]) {
+      const answer = await fetch(client.url + path, { redirect: 'manual', headers })
+      const told = (name: string) => answer.headers.get(name)
+      const policy = told('content-security-policy') === "default-src 'none'; frame-ancestors 'none'"
+      expect([path, told('x-content-type-options'), told('strict-transport-security'), policy]).toEqual([
+        ...[path, 'nosniff', null, ofApi.includes(path)],
+      ])
+      expect(told('x-request-id')).toMatch(/^\S+$/)
+    }
   }
-})
-
-test('an answer of the API, refused or not, lets a browser load nothing for it', async () => {
-  for (const path of ['/healthz', '/openapi.json', '/nowhere', createDevice.path]) {
-    const answer = await get(path)
-    expect([path, answer.headers.get('content-security-policy')]).toEqual([
-      path,
-      "default-src 'none'; frame-ancestors 'none'",
-    ])
-  }
-  // An HTML page has another policy.
-  expect((await get('/docs')).headers.get('content-security-policy') ?? '').not.toContain("default-src 'none'; frame")
-})
-
-test('bytes that are no HTTP have an answer of that kind too', async () => {
-  const connection = new RawConnection()
-  connection.write('FOO / HTTP/1.1\r\n\r\n')
-  const answer = await connection.answer()
-  expectFaults(answer, ['request'])
-  expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
-  expect(answer.headers.get('cache-control')).toBe('no-store')
-  connection.close()
 })
 
 test('the faults of the body and of the key are named in one answer', async () => {
@@ -62,56 +40,6 @@ test('the faults of the body and of the key are named in one answer', async () =
   // A large body is checked in slices.
   const large = JSON.stringify({ ...deviceBody(appId, { deviceName: '' }), beside: 'x'.repeat(40_000) })
   expectFaults(await send(large), ['deviceName', 'Idempotency-Key'])
-})
-
-test('an answer keeps no browser to https by the word of a peer that is no trusted proxy', async () => {
-  for (const path of everywhere) {
-    for (const headers of [{ 'x-forwarded-proto': 'https' }, {}]) {
-      const answer = await fetch(client.url + path, { redirect: 'manual', headers })
-      expect([path, answer.headers.get('strict-transport-security')]).toEqual([path, null])
-    }
-  }
-})
-
-test.each([
-  ['two hosts', ['a.example', 'b.example']],
-  ['one host twice', ['a.example', 'a.example']],
-])('a request with %s is refused in the envelope', async (_, hosts) => {
-  for (const path of ['/', '/console', '/healthz', createDevice.path]) {
-    const connection = new RawConnection()
-    connection.write(`GET ${path} HTTP/1.1\r\n${hosts.map((host) => `Host: ${host}\r\n`).join('')}\r\n`)
-    expectFaults(await connection.answer(), ['Host'])
-    connection.close()
-  }
-})
-
-test.each(['a/b', 'a?b', 'u@b', '%65xample.com', 'a b'])('the host %s makes no issuer', async (host) => {
-  const connection = new RawConnection()
-  connection.write(`GET /.well-known/oauth-authorization-server HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
-  expectFaults(await connection.answer(), ['Host'])
-  connection.close()
-})
-
-test('a length that is given twice is refused, also with equal values, however long the body is', async () => {
-  for (const length of [2, 200_000]) {
-    const connection = new RawConnection()
-    const lines = [`Content-Length: ${length}`, `Content-Length: ${length}`, 'Content-Type: application/json']
-    const head = `POST ${createDevice.path} HTTP/1.1\r\nHost: forecourt\r\nAuthorization: Bearer ${token}\r\n`
-    connection.write(`${head}${lines.join('\r\n')}\r\n\r\n${' '.repeat(length)}`)
-    const answer = await connection.answer()
-    // Node does not report which part of a request is malformed.
-    const field = answer.text.includes('"field":"request"') ? 'request' : 'Content-Length'
-    expectFaults(answer, [field])
-    connection.close()
-  }
-})
-
-test('two Authorization headers are no token', async () => {
-  const connection = new RawConnection()
-  const lines = [token, token].map((each) => `Authorization: Bearer ${each}\r\n`).join('')
-  connection.write(`GET ${getRegionTree.path} HTTP/1.1\r\nHost: forecourt\r\n${lines}\r\n`)
-  expectRefusal(await connection.answer(), 'tokenInvalid')
-  connection.close()
 })
 
 test.each([
@@ -166,43 +94,33 @@ test('a large answer that is made for one caller is compressed when it takes tha
   }
 })
 
-test('what makes a record answers the ETag of its detail, also to a retry', async () => {
-  const bare = { tag: null, provinceCode: '', cityCode: null, detailAddress: '' }
-  const devices = [deviceBody(appId), deviceBody(appId, bare)]
-  for (const body of devices) {
-    await expectSameTag(createDevice, body, getDevice, () => ({ deviceNo: body.deviceNo }))
-  }
-  for (const body of [siteBody(appId), siteBody(appId, { coordinates: '115.10 , -28.67649300', contacts: '"\\' })]) {
-    await expectSameTag(saveSite, body, getSite, ({ id }) => ({ id }))
-  }
-  const rule = { appId, ruleName: 'rule', ruleType: 1, periods: onePeriod }
-  await expectSameTag(saveBillingRule, rule, getBillingRule, ({ id }) => ({ id }))
-  const config = { appId, operatorName: 'Operator' }
-  await expectSameTag(saveThirdPartyConfig, config, getThirdPartyConfig, () => ({ appId }))
-  const operator = { operate: true }
-  const made = { appName: 'tagged', thirdPartyConfig: config }
-  await expectSameTag(createApplication, made, getApplication, ({ appId }) => ({ appId }), operator)
-  const person = { name: newSerial('tagged'), role: 'viewer' }
-  await expectSameTag(createOperator, person, getOperator, ({ id }) => ({ id }), operator)
-})
+const bare = { tag: null, provinceCode: '', cityCode: null, detailAddress: '' }
+const odd = { coordinates: '115.10 , -28.67649300', contacts: '"\\' }
+const config = { operatorName: 'Operator' }
 
-async function expectSameTag<Data extends TSchema>(
-  make: Operation<TObject, TObject, Data>,
-  body: unknown,
-  read: Operation<TObject, TObject, TSchema>,
-  key: (made: Static<Data>) => unknown,
-  { operate = false } = {},
-): Promise<void> {
-  const as = { token: operate ? client.operatorKey : token }
-  const headers = { 'idempotency-key': newSerial('key') }
-  const made = await client.call(make, body, { ...as, headers })
-  const detail = await client.call(read, key(expectSuccess(made)), as)
-  const tag = detail.headers.get('etag')
-  expect(tag).toMatch(/^"[\w-]{22}"$/)
-  expect([make.id, made.headers.get('etag')]).toEqual([make.id, tag])
-  const again = await client.call(make, body, { ...as, headers })
-  expect([make.id, again.headers.get('etag')]).toEqual([make.id, tag])
-}
+/** What makes a record, what reads it, the member that names it, and bodies. */
+const makers: [make: OperationId, read: OperationId, key: string, ...bodies: object[]][] = [
+  ['createDevice', 'getDevice', 'deviceNo', deviceBody(appId), deviceBody(appId, bare)],
+  ['saveSite', 'getSite', 'id', siteBody(appId), siteBody(appId, odd)],
+  ['saveBillingRule', 'getBillingRule', 'id', { ruleName: 'rule', ruleType: 1, periods: onePeriod }],
+  ['saveThirdPartyConfig', 'getThirdPartyConfig', 'appId', config],
+  ['createApplication', 'getApplication', 'appId', { appName: 'tagged', thirdPartyConfig: config }],
+  ['createOperator', 'getOperator', 'id', { name: newSerial('tagged'), role: 'viewer' }],
+]
+
+test.each(makers)('%s answers the ETag of %s, also to a retry', async (make, read, key, ...bodies) => {
+  const isOurs = make === 'createApplication' || make === 'createOperator'
+  const as = { token: isOurs ? client.operatorKey : token }
+  for (const body of bodies) {
+    const keyed = { ...as, headers: { 'idempotency-key': newSerial('key') } }
+    const made = await client.call(make, body, keyed)
+    const record = expectSuccess<unknown>(made) as Record<string, unknown>
+    const tag = (await client.call(read, { [key]: record[key] }, as)).headers.get('etag')
+    expect(tag).toMatch(/^"[\w-]{22}"$/)
+    expect(made.headers.get('etag')).toBe(tag)
+    expect((await client.call(make, body, keyed)).headers.get('etag')).toBe(tag)
+  }
+})
 
 test('each encoding of a record has a strong tag of its own, and a change is let through by any of them', async () => {
   const created = await client.call('createDevice', deviceBody(appId, { tag: '注'.repeat(512) }), { token })
@@ -259,7 +177,5 @@ test('answers with a secret or with people’s names and numbers are kept nowher
 test('an operator who names no application is told so beside the other faults', async () => {
   expectFaults(await client.operate('updateDevice', { deviceNo: '' }), ['appId', 'deviceNo'])
   expectFaults(await client.operate('getThirdPartyConfig', { id: 'x' }), ['appId', 'id'])
-  expectFaults(await client.operate('getThirdPartyConfig', {}), ['appId'])
-  expectFaults(await client.call('updateDevice', { deviceNo: '' }, { token }), ['deviceNo'])
   for (const broken of ['{', '[]', 'null']) expectFaults(await client.operate('updateDevice', broken), ['body'])
 })

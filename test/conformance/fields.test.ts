@@ -1,14 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { createApplication, freezeApplication } from '../../src/applications/contract.ts'
-import { saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
-import { saveBillingRule } from '../../src/billing-rules/contract.ts'
-import { createDevice } from '../../src/devices/contract.ts'
-import { saveDeviceModel } from '../../src/devices/models/contract.ts'
-import { savePlacement } from '../../src/devices/placement/contract.ts'
-import { saveSite } from '../../src/sites/contract.ts'
+import type { OperationId } from '../kit/contracts.ts'
 import { deviceBody, newApplication, newSerial, siteBody } from '../kit/records.ts'
-import { untyped } from '../kit/untyped.ts'
 import {
   astral,
   client,
@@ -17,6 +10,7 @@ import {
   expectSuccess,
   newDevice,
   newIdleApplication,
+  newRule,
   newSite,
   occupancyTerms,
   raw,
@@ -27,10 +21,7 @@ import { neverIntegers, neverText, notGiven, storedAsSent, type TextRule } from 
 
 // Values of members (contract §2): what is stored as it is sent, and what is refused, in one table.
 
-interface Fields {
-  operation: { id: string }
-  /** The other members of a body that is accepted. */
-  body(): object
+interface Members {
   /** Texts, with their limits. */
   required: Record<string, number>
   optional?: Record<string, number>
@@ -39,56 +30,66 @@ interface Fields {
   shown?(record: Record<string, unknown>): object
 }
 
+type Row = [
+  operation: OperationId,
+  /** The other members of a body that is accepted, and those of them that are required. */
+  body: () => object,
+  beside: string[],
+  members: Members,
+  /** What an update does not have stays as it is. */
+  isUpdate?: 'update',
+]
+
 const owner = await newApplication(client)
 const { appId } = owner
-const frozen = await newIdleApplication()
+const changed = await newIdleApplication()
 const serialPrefix = newSerial('FIELDS')
-const placement = { deviceNo: await newDevice(owner), siteId: await newSite(owner), laneType: 1 }
+const [deviceNo, siteId] = [await newDevice(owner), await newSite(owner)]
 
-const table: Fields[] = [
-  {
-    operation: createDevice,
-    body: () => deviceBody(appId),
-    required: { deviceName: 64, districtCode: 12 },
-    optional: { tag: 512, detailAddress: 255 },
-    shown: (record) => ({ ...record, ...(record.deviceBattery as object) }),
+const ofDevice: Members = {
+  required: { deviceName: 64, districtCode: 12 },
+  optional: { tag: 512, detailAddress: 255 },
+  shown: (record) => ({ ...record, ...(record.deviceBattery as object) }),
+}
+const ofSite: Members = {
+  required: {
+    ...{ siteName: 64, contacts: 64, contactsPhone: 32, customerServicePhone: 32, businessWeekDay: 128 },
+    ...{ provinceCode: 12, provinceName: 64, cityCode: 12, cityName: 64, districtCode: 12, districtName: 64 },
   },
-  {
-    operation: saveSite,
-    body: () => siteBody(appId),
-    required: {
-      ...{ siteName: 64, contacts: 64, contactsPhone: 32, customerServicePhone: 32, businessWeekDay: 128 },
-      ...{ provinceCode: 12, provinceName: 64, cityCode: 12, cityName: 64, districtCode: 12, districtName: 64 },
-    },
-    optional: { sitePictureUrl: 2048, ipcIds: 1024, detailAddress: 255 },
-    integers: ['fastChargeBillRuleId', 'rushingBillRuleId', 'placeholderBillRuleId'],
-  },
-  {
-    operation: saveBillingRule,
-    body: () => ({ appId, ruleType: 3, ...occupancyTerms }),
-    required: { ruleName: 64 },
-    integers: ['freeMinutes', 'unitMinutes'],
-  },
-  { operation: savePlacement, body: () => ({ appId, ...placement }), required: {}, optional: { laneName: 64 } },
-  { operation: saveThirdPartyConfig, body: () => ({ appId }), required: { operatorName: 64 } },
-  {
-    operation: createApplication,
-    body: () => ({}),
-    required: { appName: 64 },
-    integers: ['tokenLifetimeSeconds', 'rateLimitPerSecond'],
-  },
-  {
-    operation: freezeApplication,
-    body: () => ({ appId: frozen.appId }),
-    required: { reason: 255 },
-    shown: ({ frozenReason }) => ({ reason: frozenReason }),
-  },
-  {
-    operation: saveDeviceModel,
-    body: () => ({ serialPrefix }),
-    required: { modelName: 64 },
-    optional: { productPictureUrl: 2048, deviceType: 64, deviceTypeName: 64 },
-  },
+  optional: { sitePictureUrl: 2048, ipcIds: 1024, detailAddress: 255 },
+  integers: ['fastChargeBillRuleId', 'rushingBillRuleId', 'placeholderBillRuleId'],
+}
+const ofRule: Members = { required: { ruleName: 64 }, integers: ['freeMinutes', 'unitMinutes'] }
+const ofApplication: Members = {
+  required: { appName: 64 },
+  integers: ['tokenLifetimeSeconds', 'rateLimitPerSecond'],
+}
+const hours = ['businessStartTime', 'businessClosingTime']
+const ruleId = await newRule(owner, 3)
+
+const ofConfig: Members = { required: { operatorName: 64 } }
+const ofPlacement: Members = { required: {}, optional: { laneName: 64 } }
+const ofFreeze: Members = { required: { reason: 255 }, shown: ({ frozenReason }) => ({ reason: frozenReason }) }
+const ofModel: Members = {
+  required: { modelName: 64 },
+  optional: { productPictureUrl: 2048, deviceType: 64, deviceTypeName: 64 },
+}
+const placed = { appId, deviceNo, siteId, laneType: 1 }
+const { appId: changedId } = changed
+
+const table: Row[] = [
+  ['createDevice', () => deviceBody(appId), ['appId', 'deviceNo', 'coordinates'], ofDevice],
+  ['updateDevice', () => ({ appId, deviceNo }), ['appId', 'deviceNo'], ofDevice, 'update'],
+  ['saveSite', () => siteBody(appId), ['appId', ...hours], ofSite],
+  ['updateSite', () => ({ appId, id: siteId }), ['appId', 'id'], ofSite, 'update'],
+  ['saveBillingRule', () => ({ appId, ruleType: 3, ...occupancyTerms }), ['appId', 'ruleType'], ofRule],
+  ['updateBillingRule', () => ({ appId, id: ruleId }), ['appId', 'id'], ofRule, 'update'],
+  ['savePlacement', () => placed, Object.keys(placed), ofPlacement],
+  ['saveThirdPartyConfig', () => ({ appId }), ['appId'], ofConfig],
+  ['createApplication', () => ({}), [], ofApplication],
+  ['updateApplication', () => ({ appId: changedId }), ['appId'], ofApplication, 'update'],
+  ['freezeApplication', () => ({ appId: changedId }), ['appId'], ofFreeze],
+  ['saveDeviceModel', () => ({ serialPrefix }), ['serialPrefix'], ofModel],
 ]
 
 /** Each member with one of its values: in turn, so that no two members of a kind have the same one. */
@@ -97,53 +98,58 @@ const eachWith = (members: string[], nth: number, valuesOf: (member: string) => 
     members.map((member, index) => [member, valuesOf(member)[(nth + index) % valuesOf(member).length]]),
   )
 
-describe.each(table.map((fields) => ({ id: fields.operation.id, ...fields })))(
-  '$id',
-  ({ operation, body, required, optional = {}, integers = [], shown = (record) => record }) => {
-    const limits: Record<string, number> = { ...required, ...optional }
-    const texts = Object.keys(limits)
-    const ruleOf = (member: string): TextRule => ({ max: limits[member] ?? 0 })
-    const ask = (members: object | string) =>
-      client.operate(untyped(operation), typeof members === 'string' ? members : { ...body(), ...members })
-    const record = async (members: object) => shown(expectSuccess(await ask(members)) as Record<string, unknown>)
+describe.each(table)('%s', (...[operation, body, beside, members, isUpdate]) => {
+  const { required, optional = {}, integers = [], shown = (record) => record } = members
+  const limits: Record<string, number> = { ...required, ...optional }
+  const texts = Object.keys(limits)
+  const ruleOf = (member: string): TextRule => ({ max: limits[member] ?? 0 })
+  const ask = (members: object | string) =>
+    client.operate(operation, typeof members === 'string' ? members : { ...body(), ...members })
+  const record = async (members: object) => shown(expectSuccess<unknown>(await ask(members)) as Record<string, unknown>)
 
-    test('stores texts up to their limits exactly as they are sent', async () => {
-      const valuesOf = (member: string) => storedAsSent(ruleOf(member))
-      for (let nth = 0; nth < storedAsSent({ max: 1 }).length; nth++) {
-        const sent = eachWith(texts, nth, valuesOf)
-        expect(await record(sent)).toMatchObject(sent)
-      }
-    })
+  test('stores texts up to their limits exactly as they are sent', async () => {
+    const valuesOf = (member: string) => storedAsSent(ruleOf(member))
+    for (let nth = 0; nth < storedAsSent({ max: 1 }).length; nth++) {
+      const sent = eachWith(texts, nth, valuesOf)
+      expect(await record(sent)).toMatchObject(sent)
+    }
+  })
 
-    test('refuses texts that are too long, with control characters or of another type, all in one answer', async () => {
-      for (let nth = 0; nth < neverText({ max: 1 }).length; nth++) {
-        expectFaults(await ask(eachWith(texts, nth, (member) => neverText(ruleOf(member)))), texts)
-      }
-    })
+  test('refuses texts that are too long, with control characters or of another type, all in one answer', async () => {
+    for (let nth = 0; nth < neverText({ max: 1 }).length; nth++) {
+      expectFaults(await ask(eachWith(texts, nth, (member) => neverText(ruleOf(member)))), texts)
+    }
+  })
 
-    test('refuses required texts that are absent, empty or white space, and takes others as not given', async () => {
-      const good = Object.fromEntries(texts.map((member) => [member, 'x']))
-      for (const nothing of notGiven) {
-        const without = Object.fromEntries(Object.keys(required).map((member) => [member, nothing]))
-        if (Object.keys(required).length > 0) expectFaults(await ask({ ...good, ...without }), Object.keys(required))
-      }
-      for (const nothing of [undefined, null, '']) {
-        const without = Object.fromEntries(Object.keys(optional).map((member) => [member, nothing]))
-        const nulls = Object.fromEntries(Object.keys(optional).map((member) => [member, null]))
-        expect(await record({ ...good, ...without })).toMatchObject(nulls)
-      }
-    })
+  test('refuses required texts that are absent, empty or white space, and takes others as not given', async () => {
+    const good = Object.fromEntries(texts.map((member) => [member, 'x']))
+    const all = (members: object, value: unknown) =>
+      Object.fromEntries(Object.keys(members).map((member) => [member, value]))
+    // What an update does not have stays as it is.
+    const isGiven = (nothing: unknown) => !isUpdate || nothing !== undefined
+    for (const nothing of Object.keys(required).length > 0 ? notGiven.filter(isGiven) : []) {
+      expectFaults(await ask({ ...good, ...all(required, nothing) }), Object.keys(required))
+    }
+    for (const nothing of [undefined, null, ''].filter(isGiven)) {
+      expect(await record(good)).toMatchObject(good)
+      expect(await record({ ...all(required, 'y'), ...all(optional, nothing) })).toMatchObject(all(optional, null))
+    }
+  })
 
-    if (integers.length === 0) return
-    test('takes integers of JSON from 0 to 2^53 − 1 only', async () => {
-      const good = Object.fromEntries(texts.map((member) => [member, 'x']))
-      const whole = Object.fromEntries(integers.map((member) => [member, raw]))
-      for (const written of neverIntegers) {
-        expectFaults(await ask(withRaw({ ...body(), ...good, ...whole }, written)), integers)
-      }
-    })
-  },
-)
+  test('names every required member that is absent, and no optional one', async () => {
+    const absent = [...beside, ...(isUpdate ? [] : Object.keys(required))]
+    if (absent.length > 0) expectFaults(await client.operate(operation, {}), absent)
+  })
+
+  if (integers.length === 0) return
+  test('takes integers of JSON from 0 to 2^53 − 1 only', async () => {
+    const good = Object.fromEntries(texts.map((member) => [member, 'x']))
+    const whole = Object.fromEntries(integers.map((member) => [member, raw]))
+    for (const written of neverIntegers) {
+      expectFaults(await ask(withRaw({ ...body(), ...good, ...whole }, written)), integers)
+    }
+  })
+})
 
 test('an optional text of white space alone is kept as it was sent', async () => {
   const { tag, deviceBattery } = expectSuccess(await createDeviceOf(owner, { tag: ' ', detailAddress: '\u3000' }))
@@ -157,7 +163,10 @@ describe('a deviceNo', () => {
     const unique = randomBytes(8).toString('hex')
     const texts = storedAsSent({ ...rule, max: 48 })
     const serials = [...texts.map((text) => unique + text), ...texts.map((text) => text + unique)]
-    const distinct = [...new Set([...serials, (unique + 'x'.repeat(64)).slice(0, 64), unique + astral.repeat(48)])]
+    // Those that differ in case, in composition or in width differ.
+    const alike = ['Sn', 'sN', 'sn', 'é', 'e\u0301', '1', '１'].map((text) => unique + text)
+    const longest = [(unique + 'x'.repeat(64)).slice(0, 64), unique + astral.repeat(48)]
+    const distinct = [...new Set([...serials, ...alike, ...longest])]
     const devices = await Promise.all(distinct.map((deviceNo) => createDeviceOf(owner, { deviceNo })))
     expect(devices.map((answer) => expectSuccess(answer).deviceNo)).toEqual(distinct)
   })
@@ -211,16 +220,35 @@ const neverTimes = [
 
 test('times of day are HH:mm:ss; 24:00:00 closes only, and what closes earlier than it opens is past midnight', async () => {
   for (const [index, businessStartTime] of times.entries()) {
-    const hours = { businessStartTime, businessClosingTime: times.at(-1 - index) }
-    expect(expectSuccess(await saveSiteOf(owner, hours))).toMatchObject(hours)
+    const open = { businessStartTime, businessClosingTime: times.at(-1 - index) }
+    expect(expectSuccess(await saveSiteOf(owner, open))).toMatchObject(open)
   }
   for (const time of [...neverTimes, ...notGiven]) {
-    const hours = { businessStartTime: time, businessClosingTime: time }
-    expectFaults(await saveSiteOf(owner, hours), Object.keys(hours))
+    expectFaults(await saveSiteOf(owner, Object.fromEntries(hours.map((member) => [member, time]))), hours)
   }
   const closing = { businessClosingTime: '24:00:00' }
   expect(expectSuccess(await saveSiteOf(owner, closing))).toMatchObject(closing)
   expectFaults(await saveSiteOf(owner, { businessStartTime: '24:00:00' }), ['businessStartTime'])
+})
+
+test('updateSite changes hours, coordinates and rules, clears what is optional by null or "", and names every fault', async () => {
+  const full = {
+    ...{ businessStartTime: '09:00:00', businessClosingTime: '02:00:00', coordinates: '115.899918 , -0.0000001' },
+    ...{ rushingBillRuleId: await newRule(owner, 2), placeholderBillRuleId: ruleId },
+  }
+  const update = (members: object) => client.call('updateSite', { id: siteId, ...members }, owner)
+  for (const nothing of [null, '']) {
+    const numbers = { longitude: 115.899918, latitude: -1e-7 }
+    expect(expectSuccess(await update(full))).toMatchObject({ ...full, ...numbers })
+    const nulls = { coordinates: null, rushingBillRuleId: null, placeholderBillRuleId: null }
+    const cleared = Object.fromEntries(Object.keys(nulls).map((member) => [member, nothing]))
+    expect(expectSuccess(await update(cleared))).toMatchObject({ ...nulls, longitude: null, latitude: null })
+  }
+  const faulty = { coordinates: '28.676493,115.899918', fastChargeBillRuleId: 'x', businessStartTime: '24:00' }
+  expectFaults(await update(faulty), Object.keys(faulty))
+  for (const nothing of [null, '']) {
+    expectFaults(await update(Object.fromEntries(hours.map((member) => [member, nothing]))), hours)
+  }
 })
 
 describe('coordinates', () => {

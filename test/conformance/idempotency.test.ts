@@ -6,7 +6,7 @@ import { sendRaw } from './raw-connection.ts'
 import { bearer, client, expectFaults, expectRefusal, expectSuccess, post } from './support.ts'
 
 // Idempotency keys (contract §4.3) of the two documented creates. What holds for every operation with a key is in
-// idempotent-operations.test.ts.
+// idempotent-operations.test.ts; whose a key is and what is kept with it, after any calls, in test/model.
 
 function send({ path }: { path: string }, token: string, key: string, body: unknown) {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
@@ -17,26 +17,6 @@ describe.each([
   { id: 'createDevice', operation: createDevice, body: deviceBody },
   { id: 'saveSite', operation: saveSite, body: siteBody },
 ])('a key of $id', ({ operation, body }) => {
-  test('belongs to its application, whose operators share it, and tells a stranger nothing', async () => {
-    const [one, two] = await Promise.all([newApplication(client), newApplication(client)])
-    const sent = body(one.appId)
-    const first = await send(operation, one.token, 'key', sent)
-    expect(expectSuccess(first)).toMatchObject({ appId: one.appId })
-    expect((await send(operation, client.operatorKey, 'key', sent)).text).toBe(first.text)
-    expectRefusal(await send(operation, two.token, 'key', sent), 'notPermitted')
-    const second = await send(operation, two.token, 'key', body(two.appId))
-    expect(expectSuccess(second)).toMatchObject({ appId: two.appId })
-    expectSuccess(await send(operation, one.token, 'Key', body(one.appId)))
-  })
-
-  test('is kept with a success only: one whose request was refused is free, also for another body', async () => {
-    const { appId, token } = await newApplication(client)
-    expectFaults(await send(operation, token, 'key', body(appId, { districtCode: '' })), ['districtCode'])
-    expectFaults(await send(operation, token, 'key', '{'), ['body'])
-    expectRefusal(await send(operation, 'wrong', 'key', body(appId)), 'tokenInvalid')
-    expectSuccess(await send(operation, token, 'key', body(appId)))
-  })
-
   test('has 1 to 255 visible ASCII characters; another is the fault of Idempotency-Key, and nothing is done', async () => {
     const { appId, token } = await newApplication(client)
     const visible = Array.from({ length: 94 }, (_, index) => String.fromCharCode(33 + index)).join('')
@@ -57,34 +37,21 @@ describe.each([
   })
 })
 
-test('a key is scoped to its operation: a device and a site of one application may share it', async () => {
-  const { appId, token } = await newApplication(client)
-  expect(expectSuccess(await send(createDevice, token, 'key', deviceBody(appId)))).toHaveProperty('deviceNo')
-  expect(expectSuccess(await send(saveSite, token, 'key', siteBody(appId)))).toHaveProperty('siteName')
-})
-
-test('createDevice answers the first answer again also after the application went offline', async () => {
-  const { appId, token } = await newApplication(client)
-  const sent = deviceBody(appId)
-  const first = await send(createDevice, token, 'key', sent)
-  await takeOffline(client, appId)
-  const again = await send(createDevice, token, 'key', sent)
-  expectSuccess(again)
-  expect(again.text).toBe(first.text)
-  expectRefusal(await send(createDevice, token, 'key', deviceBody(appId)), 'idempotencyKeyReused')
-  expectRefusal(await send(createDevice, token, 'fresh', deviceBody(appId)), 'applicationOffline')
-})
-
-test('replayed answers hold text of every kind exactly', async () => {
+test('replayed answers hold text of every kind exactly, also after the application went offline', async () => {
   const { appId, token } = await newApplication(client)
   const tag = `"\\/\u2028<𠮷>e\u0301 'x' $1 {a,b} NULL`
   const detailAddress = 'a\\nb,"c"'
-  for (const [operation, sent] of [
+  // A key is scoped to its operation.
+  const sent = [
     [createDevice, deviceBody(appId, { tag, deviceName: ' 东 ', detailAddress })],
     [saveSite, siteBody(appId, { siteName: tag.slice(0, 20), coordinates: '0.1,0.2', detailAddress })],
-  ] as const) {
-    const first = await send(operation, token, 'key', sent)
-    expectSuccess(first)
-    expect((await send(operation, token, 'key', sent)).text).toBe(first.text)
+  ] as const
+  const answers = await Promise.all(sent.map(([operation, body]) => send(operation, token, 'key', body)))
+  for (const answer of answers) expectSuccess(answer)
+  await takeOffline(client, appId)
+  for (const [at, [operation, body]] of sent.entries()) {
+    expect((await send(operation, token, 'key', body)).text).toBe(answers[at]?.text ?? '')
   }
+  expectRefusal(await send(createDevice, token, 'key', deviceBody(appId)), 'idempotencyKeyReused')
+  expectRefusal(await send(createDevice, token, 'fresh', deviceBody(appId)), 'applicationOffline')
 })

@@ -66,17 +66,6 @@ function secretsOf(data: unknown, places: string[]): unknown[] {
   return places.map((place) => place.split('.').reduce((value, member) => (value as Json)[member], data as unknown))
 }
 
-function withoutSecrets(data: unknown, places: string[]): unknown {
-  const shown = structuredClone(data) as Json
-  for (const place of places) {
-    const members = place.split('.')
-    const last = members.pop() as string
-    const holder = members.reduce((value, member) => value[member] as Json, shown)
-    holder[last] = null
-  }
-  return shown
-}
-
 // Files have their keys tested with them.
 for (const operation of operations.filter(({ idempotent, takes }) => idempotent && !takes)) {
   const { id } = operation
@@ -93,13 +82,16 @@ for (const operation of operations.filter(({ idempotent, takes }) => idempotent 
     const done = both.filter(({ code }) => !(runningAlone.includes(id) && code === 10007))
     for (const answer of done) expectSuccess(answer)
     const first = done.find(({ headers }) => !headers.has('idempotency-replayed')) as Answer<unknown>
-    for (const secret of secretsOf(first.data, secrets)) expect(secret).toBeString()
-    const kept = { code: 0, msg: 'success', data: withoutSecrets(first.data, secrets) }
+    let kept = first.text
+    for (const secret of secretsOf(first.data, secrets)) {
+      expect(secret).toBeString()
+      kept = kept.replace(JSON.stringify(secret), 'null')
+    }
     const again = await send(key)
     expect(again.headers.get('idempotency-replayed')).toBe('true')
     for (const replayed of [again, ...done.filter((answer) => answer !== first)]) {
       // Two concurrent requests with one key may share the rows of a batch: each row is written once, by one of them.
-      if (replayed.headers.has('idempotency-replayed')) expect(JSON.parse(replayed.text)).toEqual(kept)
+      if (replayed.headers.has('idempotency-replayed')) expect(JSON.parse(replayed.text)).toEqual(JSON.parse(kept))
       if (secrets.length === 0) expect(replayed.text).toBe(first.text)
     }
     expectRefusal(await send(key, { ...(input as object), other: 1 }), 'idempotencyKeyReused')

@@ -1,176 +1,101 @@
 import { describe, expect, test } from 'bun:test'
-import {
-  endPreviousApplicationSecret,
-  getApplication,
-  rotateApplicationSecret,
-  updateApplication,
-} from '../../src/applications/contract.ts'
-import { getThirdPartyConfig, saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
-import { deleteBillingRule, getBillingRule, updateBillingRule } from '../../src/billing-rules/contract.ts'
-import { getDevice, updateDevice } from '../../src/devices/contract.ts'
-import { unbindDevice } from '../../src/devices/ownership/contract.ts'
-import { getPlacement, savePlacement } from '../../src/devices/placement/contract.ts'
-import { getOperator, updateOperator } from '../../src/people/operators/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
-import { deleteSite, getSite, updateSite } from '../../src/sites/contract.ts'
-import { newPerson } from '../kit/people.ts'
-import { newApplication, newSerial } from '../kit/records.ts'
-import { untyped } from '../kit/untyped.ts'
-import { newPlaced } from './placement-support.ts'
-import {
-  client,
-  expectRefusal,
-  expectSuccess,
-  newBareApplication,
-  newDevice,
-  newIdleApplication,
-  newRule,
-  newSite,
-  succeed,
-} from './support.ts'
+import type { Operation } from '../../src/vocabulary/operation.ts'
+import { measuredOf } from '../costs/operations.ts'
+import { client, expectRefusal, expectSuccess, newBareApplication, newDevice, newRule, newSite } from './support.ts'
+import { newWorld } from './world.ts'
 
 // `If-Match` (contract §5): a write with the ETag of the detail goes through while the record is the one that was read.
+// Every operation that takes it, with the calls of test/costs/operations.ts.
 
-const owner = await newApplication(client)
-const site = await newSite(owner)
+const world = await newWorld()
+const { owner } = world
 
-type Named = { id: string }
+const conditional = operations.filter((operation) => operation.conditional)
 
-interface Conditional {
-  write: Named
-  /** The detail of the record. */
-  read: Named
-  /** Creates a record; returns the members that name it. */
-  make(): Promise<object>
-  /** Changes the record: each number to another one. */
-  change(nth: number): object
-  /** The write that `change` is for, where `write` ends what was read. */
-  meanwhile?: Named
+/** The operation of the first of these names in the write’s folder. Throws if there is none. */
+function besideOf({ id, path }: Operation, ...names: string[]): Operation {
+  const folder = path.slice(0, path.lastIndexOf('/') + 1)
+  const found = names.flatMap((name) => operations.filter((other) => other.path === folder + name))[0]
+  if (found === undefined) throw new Error(`${id} takes If-Match, but ${folder} has no ${names.join(' and no ')}`)
+  return found
 }
 
-const deviceName = (nth: number) => ({ deviceName: `Gate ${nth}` })
-const newDeviceNo = async () => ({ deviceNo: await newDevice(owner) })
-const siteName = (nth: number) => ({ siteName: `Site ${nth}` })
-const newSiteId = async () => ({ id: await newSite(owner) })
-const ruleName = (nth: number) => ({ ruleName: `Rule ${nth}` })
-const newRuleId = async () => ({ id: await newRule(owner, 1) })
-const overlap = (nth: number) => ({ overlapSeconds: 600 + nth })
-
-const conditional: Conditional[] = [
-  { write: updateSite, read: getSite, make: newSiteId, change: siteName },
-  { write: deleteSite, read: getSite, make: newSiteId, change: siteName, meanwhile: updateSite },
-  { write: updateBillingRule, read: getBillingRule, make: newRuleId, change: ruleName },
-  { write: deleteBillingRule, read: getBillingRule, make: newRuleId, change: ruleName, meanwhile: updateBillingRule },
-  { write: updateDevice, read: getDevice, make: newDeviceNo, change: deviceName },
-  { write: unbindDevice, read: getDevice, make: newDeviceNo, change: deviceName, meanwhile: updateDevice },
-  {
-    write: savePlacement,
-    read: getPlacement,
-    make: async () => ({ deviceNo: await newPlaced(owner, site) }),
-    change: (nth) => ({ siteId: site, laneType: 2 + nth }),
-  },
-  {
-    write: saveThirdPartyConfig,
-    read: getThirdPartyConfig,
-    make: async () => ({ appId: (await newApplication(client)).appId }),
-    change: (nth) => ({ operatorName: `Operator ${nth}` }),
-  },
-  {
-    write: updateApplication,
-    read: getApplication,
-    make: async () => ({ appId: (await newIdleApplication()).appId }),
-    change: (nth) => ({ appName: `Application ${nth}` }),
-  },
-  {
-    write: endPreviousApplicationSecret,
-    read: getApplication,
-    async make() {
-      const { appId } = await newIdleApplication()
-      await succeed('rotateApplicationSecret', { appId, ...overlap(0) })
-      return { appId }
-    },
-    change: overlap,
-    meanwhile: rotateApplicationSecret,
-  },
-  {
-    write: updateOperator,
-    read: getOperator,
-    make: async () => ({ id: (await newPerson(client, 'viewer')).id }),
-    change: (nth) => ({ name: newSerial(`person-${nth}`) }),
-  },
-]
-
-const ofAccounts = (path: string) => path.startsWith('/api/platform/')
-
-/** As an operator for operators' operations, as the application for its own. */
-function call(named: Named, input: object, ifMatch?: string) {
-  const operation = untyped(named)
-  const headers: Record<string, string> = ifMatch === undefined ? {} : { 'if-match': ifMatch }
-  const isOther = 'appId' in input
-  const token = ofAccounts(operation.path) || isOther ? client.operatorKey : owner.token
-  return client.call(operation, input, { token, headers })
-}
-
-test('every operation that takes If-Match is looked at here', () => {
-  const declared = operations.filter((operation) => operation.conditional).map(({ id }) => id)
-  expect(conditional.map(({ write }) => write.id).sort()).toEqual(declared.sort())
-})
-
-describe.each(conditional.map((each) => ({ id: each.write.id, ...each })))(
-  '$id',
-  ({ write, read, make, change, meanwhile }) => {
-    const reading = async (key: object) => {
-      const answer = await call(read, key)
+/** The record that the write’s call in test/costs/operations.ts names, and what may be done with it. */
+async function recordOf(write: Operation) {
+  const [detail, update] = [besideOf(write, 'detail'), besideOf(write, 'update', 'save')]
+  const isOfKey = ([member]: [string, unknown]) => member in (detail.query?.properties ?? {})
+  const { input, as = owner } = await measuredOf(write.id).call(world)
+  const key = Object.fromEntries(Object.entries(input as object).filter(isOfKey))
+  const send = async (operation: Operation, tag?: string) => {
+    const call = await measuredOf(operation.id).call(world)
+    const headers = { ...call.as?.headers, ...(tag !== undefined && { 'if-match': tag }) }
+    return client.call(operation, { ...(call.input as object), ...key }, { ...(call.as ?? owner), headers })
+  }
+  return {
+    async read() {
+      const answer = await client.call(detail, key, as)
       expectSuccess(answer)
       return { text: answer.text, tag: answer.headers.get('etag') ?? '' }
+    },
+    /** Each time to another record; the first time makes one that `save` makes. */
+    change: (tag?: string) => send(update, tag),
+    write: (tag: string) => send(write, tag),
+  }
+}
+
+describe.each(conditional)('$id', (operation) => {
+  test('goes through while the record is the one that was read, and changes nothing afterwards', async () => {
+    const { read, change, write } = await recordOf(operation)
+    expectSuccess(await change())
+    const { tag } = await read()
+    expect(tag).toMatch(/^"[\w-]{22}"$/)
+    const changed = await change(tag)
+    expectSuccess(changed)
+    const now = await read()
+    // The ETag in the response of a write is valid for the next one.
+    expect(now.tag).not.toBe(tag)
+    expect(changed.headers.get('etag')).toBe(now.tag)
+    for (const stale of [tag, 'W/"other"', 'other', `${tag}, "other"`]) {
+      const refused = await write(stale)
+      expectRefusal(refused, 'preconditionFailed')
+      expect(refused.data).toBeNull()
     }
-    const writeIf = (tag: string, key: object, nth: number) =>
-      call(write, { ...key, ...(meanwhile === undefined && change(nth)) }, tag)
+    expect(await read()).toEqual(now)
+    const written = await write(now.tag)
+    expectSuccess(written)
+    if (operation.tagged) expect(written.headers.get('etag')).toBe((await read()).tag)
+  })
 
-    test('goes through while the record is the one that was read, and changes nothing afterwards', async () => {
-      const key = await make()
-      const { tag } = await reading(key)
-      expect(tag).toMatch(/^"[\w-]{22}"$/)
-      const first =
-        meanwhile === undefined ? await writeIf(tag, key, 1) : await call(meanwhile, { ...key, ...change(1) })
-      expectSuccess(first)
-      const now = await reading(key)
-      // The ETag in the response of a write is valid for the next one.
-      expect(now.tag).not.toBe(tag)
-      if (meanwhile?.id !== 'rotateApplicationSecret') expect(first.headers.get('etag')).toBe(now.tag)
-      for (const stale of [tag, 'W/"other"', 'other', `${tag}, "other"`]) {
-        const refused = await writeIf(stale, key, 2)
-        expectRefusal(refused, 'preconditionFailed')
-        expect(refused.data).toBeNull()
-      }
-      expect(await reading(key)).toEqual(now)
-      expectSuccess(await writeIf(now.tag, key, 2))
-    })
-
-    test('takes lists, the weak form that a compressing proxy makes of the tag, and * for any', async () => {
-      for (const form of [(tag: string) => `"other", ${tag}`, (tag: string) => `W/${tag}`, () => '*']) {
-        const key = await make()
-        expectSuccess(await writeIf(form((await reading(key)).tag), key, 1))
-      }
-    })
-  },
-)
+  test('takes lists, the weak form that a compressing proxy makes of the tag, and * for any', async () => {
+    for (const form of [(tag: string) => `"other", ${tag}`, (tag: string) => `W/${tag}`, () => '*']) {
+      const { read, change, write } = await recordOf(operation)
+      expectSuccess(await change())
+      expectSuccess(await write(form((await read()).tag)))
+    }
+  })
+})
 
 test('no tag fits what is not there yet, and * neither', async () => {
   const [{ appId }, deviceNo] = [await newBareApplication(), await newDevice(owner)]
   for (const tag of ['*', '"x"']) {
-    expectRefusal(await call(saveThirdPartyConfig, { appId, operatorName: 'x' }, tag), 'preconditionFailed')
-    expectRefusal(await call(savePlacement, { deviceNo, siteId: site, laneType: 1 }, tag), 'preconditionFailed')
+    const headers = { 'if-match': tag }
+    const config = await client.operate('saveThirdPartyConfig', { appId, operatorName: 'x' }, { headers })
+    expectRefusal(config, 'preconditionFailed')
+    const place = { deviceNo, siteId: world.site, laneType: 1 }
+    expectRefusal(await client.call('savePlacement', place, { ...owner, headers }), 'preconditionFailed')
   }
 })
 
 test('a record is looked for before its tag, and its tag before what the write says', async () => {
-  expectRefusal(await call(updateSite, { id: 999_999_999_999 }, '"other"'), 'siteNotFound')
-  expectRefusal(await call(deleteSite, { id: 999_999_999_999 }, '*'), 'siteNotFound')
+  const other = { ...owner, headers: { 'if-match': '"other"' } }
+  expectRefusal(await client.call('updateSite', { id: 999_999_999_999 }, other), 'siteNotFound')
+  const any = { ...owner, headers: { 'if-match': '*' } }
+  expectRefusal(await client.call('deleteSite', { id: 999_999_999_999 }, any), 'siteNotFound')
   const [id, rule] = [await newSite(owner), await newRule(owner, 1)]
-  expectRefusal(await call(updateSite, { id, fastChargeBillRuleId: 0 }, '"other"'), 'preconditionFailed')
+  expectRefusal(await client.call('updateSite', { id, fastChargeBillRuleId: 0 }, other), 'preconditionFailed')
   // The caller has not seen the rule that these changes do not fit.
   for (const wrong of [{ ruleType: 2 }, { periods: null }]) {
-    expectRefusal(await call(updateBillingRule, { id: rule, ...wrong }, '"other"'), 'preconditionFailed')
+    expectRefusal(await client.call('updateBillingRule', { id: rule, ...wrong }, other), 'preconditionFailed')
   }
 })

@@ -1,14 +1,15 @@
 import { expect } from 'bun:test'
-import type { ImportRecord } from '../../src/bulk/contract.ts'
-import { client, expectSuccess, linesOf } from './support.ts'
+import type { CallOptions } from '../kit/client.ts'
+import type { OperationId } from '../kit/contracts.ts'
+import { client, expectSuccess, linesOf, succeed } from './support.ts'
 
 export const ndjson = 'application/x-ndjson'
 
 export type File = string | Uint8Array<ArrayBuffer>
 
-/** A line of an import's result. */
+/** A line of an import's result; that of an act has no number. */
 export interface Line {
-  line: number
+  line?: number
   outcome: string
   code: number
   msg: string
@@ -30,19 +31,23 @@ export function send(
   return client.call('createImport', { kind, file, ...more }, { token, headers })
 }
 
-/** Waits for an import's end. */
-export async function ended(id: number): Promise<ImportRecord> {
+/** Reads an import or act until it has ended. */
+export async function untilEnded<Job extends { status: number }>(read: () => Promise<Job>): Promise<Job> {
   for (;;) {
-    const told = expectSuccess(await client.operate('getImport', { id }))
+    const told = await read()
     if (told.status > 2) return told
     await Bun.sleep(25)
   }
 }
 
-export async function resultOf(id: number, query: object = {}): Promise<Line[]> {
-  const { status, text, headers } = await client.operate('getImportResult', { id, ...query })
+export const ended = (id: number) => untilEnded(() => succeed('getImport', { id }))
+
+export async function resultOf(id: number, query: object = {}, of: OperationId = 'getImportResult'): Promise<Line[]> {
+  const { status, text, headers } = await client.operate(of, { id, ...query })
   expect([status, headers.get('content-type')]).toEqual([200, ndjson])
-  return linesOf(text)
+  const lines = linesOf<Line>(text)
+  for (const { outcome, code } of lines) expect(outcome === 'refused').toBe(code !== 0)
+  return lines
 }
 
 /**
@@ -66,3 +71,22 @@ export const upserted = (caller: { token: string }, kind: string, file: File, ty
 export const outcomesOf = (lines: readonly Line[]) => lines.map(({ outcome, code }) => (code === 0 ? outcome : code))
 
 export const csvOf = (...rows: string[]) => `${rows.join('\r\n')}\r\n`
+
+/** The same with the line's number before it. */
+export const numbered = (lines: readonly Line[]) =>
+  outcomesOf(lines).map((outcome, at) => `${lines[at]?.line} ${outcome}`)
+
+/** The members that a refused line names. */
+export const fieldsOf = (line: Line | undefined) => line?.errors?.map(({ field }) => field).sort()
+
+/** The columns of a CSV file of devices, and a row. */
+export const columns = 'deviceNo,deviceName,districtCode,coordinates'
+export const place = '"115.899918,28.676493"'
+export const rowOf = (deviceNo: string, deviceName = 'Gate', coordinates = place) =>
+  `${deviceNo},${deviceName},360102,${coordinates}`
+
+/** Rows of NDJSON. */
+export const ndjsonOf = (...rows: unknown[]) => rows.map((row) => JSON.stringify(row)).join('\n')
+
+export const nameOf = async (app: CallOptions, deviceNo: string) =>
+  (await succeed('getDevice', { deviceNo }, app)).deviceName

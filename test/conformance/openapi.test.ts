@@ -38,15 +38,9 @@ const placeholders = [
 
 /** More of them, by operation. */
 const placeholdersOf: Record<string, string[]> = {
-  changePassword: ['password'],
-  confirmSession: ['password'],
-  createOperator: ['name'],
-  createOperatorKey: ['name'],
-  createSession: ['name', 'password'],
-  deleteDeviceModel: ['serialPrefix'],
-  deleteRegion: ['code'],
-  importDeviceInventory: ['entries'],
-  saveTotp: ['code'],
+  ...{ changePassword: ['password'], confirmSession: ['password'], createSession: ['name', 'password'] },
+  ...{ createOperator: ['name'], createOperatorKey: ['name'], saveTotp: ['code'], deleteRegion: ['code'] },
+  ...{ deleteDeviceModel: ['serialPrefix'], importDeviceInventory: ['entries'] },
 }
 
 /** Operations that ask for one of several members, none of which the example has. */

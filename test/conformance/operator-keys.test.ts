@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { limits } from '../../src/vocabulary/limits.ts'
+import type { CallOptions } from '../kit/client.ts'
 import { cookieOf, newPerson, signIn } from '../kit/people.ts'
-import { newSerial, shownSecret } from '../kit/records.ts'
+import { newApplication, newSerial, shownSecret } from '../kit/records.ts'
 import { client, expectFaults, expectRefusal, expectSuccess, succeed, withinOneSecond } from './support.ts'
 
 const newName = () => newSerial('person')
@@ -31,7 +32,7 @@ describe('an operator key', () => {
   })
 
   test('belongs to the account that made it, goes with it, and may no more than it', async () => {
-    const [person] = [await newPerson(client, 'admin'), await newPerson(client, 'admin')]
+    const person = await newPerson(client, 'admin')
     const headers = await signIn(client, person)
     const made = await succeed('createOperatorKey', { name: newName(), role: 'admin' }, { headers })
     const owned = { operatorId: person.id, operatorName: person.name, role: 'admin', status: 1 }
@@ -47,36 +48,28 @@ describe('an operator key', () => {
     const tokens = [first, shownSecret(second.data.operatorKey)]
     const keySession = { cookie: cookieOf(await client.call('createSession', { operatorKey: tokens[0] })) }
     const listed = async () => (await succeed('pageOperatorKeys', { operatorId: String(person.id) })).list
-    const seen = async () => (await listed()).map(({ role, status }) => [role, status])
-    const reads = (token: string | undefined) =>
-      client.call('pageApplications', {}, token ? { token } : { headers: keySession })
-    const writes = (token: string | undefined) =>
-      client.call('createApplication', { appName: 'x' }, token ? { token } : { headers: keySession })
-    const all = [...tokens, undefined]
+    const seen = async () => (await listed()).map(({ role, status }) => `${role} ${status}`)
+    const all = [...tokens.map((token) => ({ token })), { headers: keySession }]
+    const reads = (as: CallOptions) => client.call('pageApplications', {}, as)
+    const writes = (as: CallOptions) => client.call('createApplication', { appName: 'x' }, as)
     const change = async (members: object) => await succeed('updateOperator', { id: person.id, ...members })
 
     await change({ role: 'operator' })
-    expect(await seen()).toEqual([
-      ['operator', 1],
-      ['operator', 1],
-    ])
+    expect(await seen()).toEqual(['operator 1', 'operator 1'])
     for (const token of tokens) await withinOneSecond(() => client.call('pageOperators', {}, { token }), 10003)
     await change({ role: 'viewer' })
-    for (const token of all) await withinOneSecond(() => writes(token), 10003)
-    for (const token of all) expectSuccess(await reads(token))
+    for (const as of all) await withinOneSecond(() => writes(as), 10003)
+    for (const as of all) expectSuccess(await reads(as))
     await change({ role: 'developer' })
-    for (const token of all) await withinOneSecond(() => reads(token), 10002)
-    expect(await seen()).toEqual([
-      ['admin', 2],
-      ['admin', 2],
-    ])
+    for (const as of all) await withinOneSecond(() => reads(as), 10002)
+    expect(await seen()).toEqual(['admin 2', 'admin 2'])
     await change({ role: 'admin', status: 2 })
-    for (const token of all) await withinOneSecond(() => reads(token), 10002)
+    for (const as of all) await withinOneSecond(() => reads(as), 10002)
     expectRefusal(await client.call('createSession', { operatorKey: tokens[0] }), 'signInFailed')
     await change({ status: 1 })
-    for (const token of all) await withinOneSecond(() => writes(token), 0)
+    for (const as of all) await withinOneSecond(() => writes(as), 0)
     await succeed('deleteOperator', { id: person.id })
-    for (const token of all) await withinOneSecond(() => reads(token), 10002)
+    for (const as of all) await withinOneSecond(() => reads(as), 10002)
     expect(await listed()).toEqual([])
     const trail = await succeed('pageAudit', { subject: String(made.id), type: 'operatorKey.deleted' })
     expect(trail.list).toHaveLength(1)
@@ -84,8 +77,7 @@ describe('an operator key', () => {
 
   test('goes on under another account that it is handed over to, also from one that is disabled', async () => {
     const [leaver, heir] = [await newPerson(client, 'admin'), await newPerson(client, 'viewer')]
-    const headers = await signIn(client, leaver)
-    const made = await succeed('createOperatorKey', { name: newName(), role: 'admin' }, { headers })
+    const made = await newKey(await signIn(client, leaver))
     const token = shownSecret(made.operatorKey)
     const reads = () => client.call('pageApplications', {}, { token })
     const writes = () => client.call('createApplication', { appName: 'x' }, { token })
@@ -93,17 +85,9 @@ describe('an operator key', () => {
     await withinOneSecond(reads, 10002)
 
     const handOver = { id: made.id, operatorId: heir.id }
-    const key = { 'idempotency-key': newName() }
-    const handed = await client.call('handOverOperatorKey', handOver, { token: client.operatorKey, headers: key })
-    expect(expectSuccess(handed)).toMatchObject({
-      id: made.id,
-      operatorId: heir.id,
-      operatorName: heir.name,
-      role: 'viewer',
-      status: 1,
-    })
-    const again = await client.call('handOverOperatorKey', handOver, { token: client.operatorKey, headers: key })
-    expect(again.text).toBe(handed.text)
+    const handed = await client.operate('handOverOperatorKey', handOver)
+    const { id: operatorId, name: operatorName } = heir
+    expect(expectSuccess(handed)).toMatchObject({ id: made.id, operatorId, operatorName, role: 'viewer', status: 1 })
     await withinOneSecond(reads, 0)
     expectRefusal(await writes(), 'notPermitted')
     // Deleting the former owner's account does not end the key.
@@ -117,10 +101,8 @@ describe('an operator key', () => {
     const trail = await client.operate('pageAudit', { subject: String(made.id), type: 'operatorKey.handedOver' })
     expect(expectSuccess(trail).list.map(({ data }) => data)).toEqual([handed.data])
 
-    expectRefusal(
-      await client.operate('handOverOperatorKey', { ...handOver, operatorId: leaver.id }),
-      'operatorNotFound',
-    )
+    const gone = { ...handOver, operatorId: leaver.id }
+    expectRefusal(await client.operate('handOverOperatorKey', gone), 'operatorNotFound')
     expectRefusal(await client.operate('handOverOperatorKey', { ...handOver, id: 2 ** 40 }), 'operatorKeyNotFound')
     expectFaults(await client.operate('handOverOperatorKey', {}), ['id', 'operatorId'])
   })
@@ -188,4 +170,46 @@ describe('an operator key', () => {
     expectFaults(await client.operate('createOperatorKey', key), ['expireTime'])
     expectFaults(await client.operate('createOperatorKey', { name: newName(), role: 'developer' }), ['role'])
   })
+})
+
+// Keys belong to accounts of every role, because they are handed over; each account sees its own.
+
+const newKey = (headers: { cookie: string }, role: 'admin' | 'operator' | 'viewer' = 'admin') =>
+  client.call('createOperatorKey', { name: newSerial('key'), role }, { headers }).then(expectSuccess)
+
+test.each(['admin', 'operator', 'viewer', 'developer'])(
+  'an account of the role %s sees the keys that it owns, and no others',
+  async (role) => {
+    const [maker, heir] = [await newPerson(client, 'admin'), await newPerson(client, role)]
+    const made = await newKey(await signIn(client, maker))
+    const headers = await signIn(client, heir)
+    const own = () => client.call('pageOwnOperatorKeys', {}, { headers }).then(expectSuccess)
+    expect(await own()).toMatchObject({ list: [], total: 0 })
+    const given = await succeed('handOverOperatorKey', { id: made.id, operatorId: heir.id })
+    const { list } = await own()
+    expect(list).toEqual([given])
+    expect(list[0]).toMatchObject({ id: made.id, status: role === 'developer' ? 2 : 1, operatorName: heir.name })
+    if (role !== 'admin') expectRefusal(await client.call('pageOperatorKeys', {}, { headers }), 'notPermitted')
+  },
+)
+
+test('a key, which has no account, owns no keys', async () => {
+  const made = await newKey(await signIn(client, await newPerson(client, 'admin')))
+  const { token: ofApplication } = await newApplication(client)
+  for (const token of [shownSecret(made.operatorKey), client.operatorKey, ofApplication]) {
+    expectRefusal(await client.call('pageOwnOperatorKeys', {}, { token }), 'notPermitted')
+  }
+})
+
+test('keys of an account that ends are handed over to nobody with whom they would not work', async () => {
+  const leaver = await newPerson(client, 'admin')
+  const developer = await newPerson(client, 'developer')
+  await newKey(await signIn(client, leaver))
+  const handOverTo = developer.id
+  expectFaults(await client.operate('updateOperator', { id: leaver.id, status: 2, handOverTo }), ['handOverTo'])
+  expectFaults(await client.operate('deleteOperator', { id: leaver.id, handOverTo }), ['handOverTo'])
+  expect((await succeed('pageOperatorKeys', { operatorId: leaver.id })).total).toBe(1)
+  // Without keys a developer takes over: saved views.
+  const other = await newPerson(client, 'viewer')
+  await succeed('deleteOperator', { id: other.id, handOverTo })
 })

@@ -1,11 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { rotateApplicationSecret } from '../../src/applications/contract.ts'
-import { rotateCallbackSecret, saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
-import { createAct } from '../../src/bulk/acts/contract.ts'
-import { replayDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
-import { cookieOf, newPassword, newPerson, signIn } from '../kit/people.ts'
+import type { OperationId } from '../kit/contracts.ts'
+import { codeOf, cookieOf, earlyInStep, newPassword, newPerson, signIn, startedSecret } from '../kit/people.ts'
 import { deviceBody, newApplication, newSerial } from '../kit/records.ts'
-import { untyped } from '../kit/untyped.ts'
 import { client, expectFaults, expectNow, expectRefusal, expectSuccess, succeed, withinOneSecond } from './support.ts'
 
 const newName = () => newSerial('person')
@@ -54,43 +50,23 @@ describe('createOperator', () => {
 
   test('refuses a name that another has, in upper or lower case, also when both come at once', async () => {
     const name = newName()
+    const names = [name, name.toUpperCase(), name.toLowerCase()]
     const answers = await Promise.all(
-      [name, name.toUpperCase(), name.toLowerCase()].map((wished) =>
-        client.operate('createOperator', { name: wished, role: 'viewer' }),
-      ),
+      names.map((wished) => client.operate('createOperator', { name: wished, role: 'viewer' })),
     )
     expect(answers.map(({ code }) => code).sort()).toEqual([0, 10051, 10051])
   })
 
   test('refuses names that look like others or are the service’s own, and passwords that anybody would guess', async () => {
+    // Which ones these are is in src/people/operators/rules.test.ts.
     const create = (name: string, password = newPassword()) =>
       client.operate('createOperator', { name, password, role: 'viewer' })
-    for (const name of [
-      'operator',
-      'First Start',
-      ' ann',
-      'ann ',
-      'an\u200bn',
-      '\u202eann',
-      'ann\u00a0b',
-      'ann  b',
-      'ann#1',
-      'ann:b',
-      'оperator-x',
-    ]) {
+    for (const name of ['First Start', ' ann', 'an\u200bn', 'ann#1', 'ann:b', 'оperator-x']) {
       expectFaults(await create(name), ['name'])
       expectFaults(await client.operate('createOperatorKey', { name, role: 'viewer' }), ['name'])
     }
     const name = newName()
-    const ofContext = [
-      'Forecourt2026!',
-      'forecourtforecourt',
-      'adminadmin12',
-      'charging2026',
-      'operator2026',
-      'a1b2c3d4e5f6',
-    ]
-    for (const password of ['password1234', '123456789012', ' '.repeat(12), name, name.toUpperCase(), ...ofContext]) {
+    for (const password of ['password1234', ' '.repeat(12), name, name.toUpperCase(), 'Forecourt2026!']) {
       expectFaults(await create(name, password), ['password'])
     }
     const { id, setUpPath } = await succeed('createOperator', { name, role: 'viewer' })
@@ -105,18 +81,13 @@ describe('createOperator', () => {
   })
 
   test('names every fault, and takes applications for developers only', async () => {
-    expectFaults(await client.operate('createOperator', { name: ' ', role: 'king', password: 'short' }), [
-      'name',
-      'role',
-      'password',
-    ])
-    const { appId } = await newApplication(client)
-    expectFaults(await client.operate('createOperator', { name: newName(), role: 'viewer', appIds: [appId] }), [
-      'appIds',
-    ])
-    const unknown = { name: newName(), role: 'developer', appIds: ['no-such-application'] }
-    expectRefusal(await client.operate('createOperator', unknown), 'applicationNotFound')
-    expect((await succeed('pageOperators', { name: unknown.name })).total).toBe(0)
+    const create = (body: object) => client.operate('createOperator', { name: newName(), role: 'viewer', ...body })
+    expectFaults(await create({ name: ' ', role: 'king', password: 'short' }), ['name', 'role', 'password'])
+    expectFaults(await create({ appIds: [(await newApplication(client)).appId] }), ['appIds'])
+    const name = newName()
+    const unknown = { name, role: 'developer', appIds: ['no-such-application'] }
+    expectRefusal(await create(unknown), 'applicationNotFound')
+    expect((await succeed('pageOperators', { name })).total).toBe(0)
   })
 })
 
@@ -140,56 +111,32 @@ describe('updateOperator', () => {
   })
 })
 
-test('resetOperator ends the password and the sessions, and a new link sets another', async () => {
+test.each([
+  ['updateOperator', { status: 2 }],
+  ['resetOperator', {}],
+  ['deleteOperator', {}],
+] as const)('%s with %j ends the account’s sessions within 1 second, and its password', async (operation, members) => {
   const person = await newPerson(client, 'operator')
   const headers = await signIn(client, person)
-  const reset = await succeed('resetOperator', { id: person.id })
-  expect(reset.isSetUp).toBe(false)
+  expect((await succeed(operation, { id: person.id, ...members })).name).toBe(person.name)
   await withinOneSecond(() => client.call('getSession', {}, { headers }), 10002)
   expectRefusal(await client.call('createSession', { name: person.name, password: person.password }), 'signInFailed')
-  const again = await succeed('resetOperator', { id: person.id })
-  const tokens = [reset, again].map(({ setUpPath }) => String(setUpPath).split('#')[1])
-  const password = newPassword()
-  expectRefusal(await client.call('setUpOperator', { setUpToken: tokens[0], password }), 'setUpLinkInvalid')
-  expectSuccess(await client.call('setUpOperator', { setUpToken: tokens[1], password }))
-})
-
-test('deleteOperator removes the account and its sessions, and its name is free again', async () => {
-  const person = await newPerson(client, 'viewer')
-  const headers = await signIn(client, person)
-  expect((await succeed('deleteOperator', { id: person.id })).name).toBe(person.name)
-  await withinOneSecond(() => client.call('getSession', {}, { headers }), 10002)
+  if (operation !== 'deleteOperator') return
   expectRefusal(await client.operate('getOperator', { id: person.id }), 'operatorNotFound')
   await succeed('createOperator', { name: person.name, role: 'viewer' })
 })
 
-describe('a developer', () => {
-  test('sees and serves the applications that they are a member of, and no other', async () => {
-    const [own, other] = await Promise.all([newApplication(client), newApplication(client)])
-    const headers = await signIn(client, await newPerson(client, 'developer', [own.appId]))
-    const page = await succeed('pageApplications', {}, { headers })
-    expect(page.list.map(({ appId }) => appId)).toEqual([own.appId])
-    await succeed('createDevice', deviceBody(own.appId), { headers })
-    await succeed('getApplication', { appId: own.appId }, { headers })
-    await succeed('rotateApplicationSecret', { appId: own.appId }, { headers })
-    for (const appId of [other.appId, 'no-such-application']) {
-      expectRefusal(await client.call('createDevice', deviceBody(appId), { headers }), 'notPermitted')
-      expectRefusal(await client.call('getApplication', { appId }, { headers }), 'notPermitted')
-      expectRefusal(await client.call('rotateApplicationSecret', { appId }, { headers }), 'notPermitted')
-      expectRefusal(await client.call('pageEvents', { appId }, { headers }), 'notPermitted')
-    }
-    expectRefusal(await client.call('getOverview', {}, { headers }), 'notPermitted')
-  })
-
-  test('loses an application within 1 second', async () => {
-    const [one, two] = await Promise.all([newApplication(client), newApplication(client)])
-    const person = await newPerson(client, 'developer', [one.appId, two.appId])
-    const headers = await signIn(client, person)
-    const create = () => client.call('createDevice', deviceBody(two.appId), { headers })
-    expectSuccess(await create())
-    await succeed('updateOperator', { id: person.id, appIds: [one.appId] })
-    await withinOneSecond(create, 10003)
-  })
+test('a developer sees and serves the applications that they are a member of, and no other', async () => {
+  const [own, other] = await Promise.all([newApplication(client), newApplication(client)])
+  const headers = await signIn(client, await newPerson(client, 'developer', [own.appId]))
+  const page = await succeed('pageApplications', {}, { headers })
+  expect(page.list.map(({ appId }) => appId)).toEqual([own.appId])
+  await succeed('createDevice', deviceBody(own.appId), { headers })
+  await succeed('rotateApplicationSecret', { appId: own.appId }, { headers })
+  for (const appId of [other.appId, 'no-such-application']) {
+    expectRefusal(await client.call('createDevice', deviceBody(appId), { headers }), 'notPermitted')
+    expectRefusal(await client.call('pageEvents', { appId }, { headers }), 'notPermitted')
+  }
 })
 
 describe('the audit trail', () => {
@@ -220,15 +167,15 @@ describe('the audit trail', () => {
   test('names the application of every event that is about one, and finds the event by it', async () => {
     const { appId } = await newApplication(client)
     const callbackUrl = 'https://receiver.example.com/hook'
-    const about: [{ id: string }, object][] = [
-      [saveThirdPartyConfig, { appId, operatorName: 'Tester', callbackUrl }],
-      [rotateApplicationSecret, { appId }],
-      [rotateCallbackSecret, { appId }],
-      [testDelivery, { appId }],
-      [replayDeliveries, { appId, timeFrom: '2020-01-01 00:00:00', timeTo: '2020-01-02 00:00:00' }],
-      [createAct, { appId, kind: 'devices', act: 'unbind', filter: { deviceName: 'none' } }],
+    const about: [OperationId, object][] = [
+      ['saveThirdPartyConfig', { operatorName: 'Tester', callbackUrl }],
+      ['rotateApplicationSecret', {}],
+      ['rotateCallbackSecret', {}],
+      ['testDelivery', {}],
+      ['replayDeliveries', { timeFrom: '2020-01-01 00:00:00', timeTo: '2020-01-02 00:00:00' }],
+      ['createAct', { kind: 'devices', act: 'unbind', filter: { deviceName: 'none' } }],
     ]
-    for (const [operation, input] of about) await succeed(untyped(operation), input)
+    for (const [operation, input] of about) await succeed(operation, { appId, ...input })
     const { list } = await succeed('pageAudit', { appId, pageSize: 100 })
     expect(list.map((event) => [event.type, event.appId]).sort()).toEqual(
       [
@@ -244,6 +191,47 @@ describe('the audit trail', () => {
     await succeed('createImport', { appId: other.appId, kind: 'devices', format: 'csv', file })
     const imports = await client.operate('pageAudit', { appId: other.appId, type: 'import.*' })
     expect(expectSuccess(imports).list).toMatchObject([{ type: 'import.created', appId: other.appId }])
+  })
+
+  test('has in an event of an account what the act changed, and nothing that the account’s owner did before', async () => {
+    const [name, renamed] = [newSerial('person'), newSerial('person')]
+    const made = await succeed('createOperator', { name, role: 'viewer' })
+    const { id } = made
+    const [password, newer] = [newPassword(), newPassword()]
+    const setUpToken = String(made.setUpPath).split('#')[1] ?? ''
+    const begun = await client.call('setUpOperator', { setUpToken, password, name: renamed })
+    expectSuccess(begun)
+    const headers = { cookie: cookieOf(begun) }
+    const secret = await startedSecret(client, headers)
+    await earlyInStep()
+    await succeed('saveTotp', { code: codeOf(secret) }, { headers })
+    await succeed('changePassword', { password, newPassword: newer }, { headers })
+
+    const { appId } = await newApplication(client)
+    for (const members of [
+      { status: 2 as const },
+      { status: 1 as const, role: 'developer' as const, appIds: [appId] },
+      { name },
+      { role: 'viewer' as const },
+      {},
+    ]) {
+      await succeed('updateOperator', { id, ...members })
+    }
+    await succeed('resetOperator', { id })
+
+    const { list } = await succeed('pageAudit', { subject: String(id), type: 'operator.*' })
+    expect(list.map(({ type, data }) => [type, (data as { before?: unknown }).before]).toReversed()).toEqual([
+      ['operator.created', undefined],
+      ['operator.setUp', { name, isSetUp: false }],
+      ['operator.passwordChanged', {}],
+      ['operator.updated', { status: 1 }],
+      ['operator.updated', { role: 'viewer', status: 2, appIds: [] }],
+      ['operator.updated', { name: renamed }],
+      ['operator.updated', { role: 'developer', appIds: [appId] }],
+      ['operator.updated', {}],
+      ['operator.reset', { isSetUp: true }],
+    ])
+    expect(list[0]?.data).toMatchObject({ id, name, role: 'viewer', isSetUp: false, hasSecondFactor: true })
   })
 })
 

@@ -1,9 +1,11 @@
 import { expect, test } from 'bun:test'
-import { deviceBody, newApplication, newSerial, type TestApplication } from '../kit/records.ts'
+import type { OperationId } from '../kit/contracts.ts'
+import { newApplication, newSerial, type TestApplication } from '../kit/records.ts'
 import { detail, history, newPlaced, page, place } from './placement-support.ts'
 import {
   client,
   createDeviceOf,
+  deviceRow,
   expectRefusal,
   expectSuccess,
   feedOf,
@@ -20,45 +22,32 @@ const site = await newSite(app)
 const reason = 'sold'
 const targetAppId = other.appId
 
-/** Every way in which a device leaves its application. */
-const leaving: Record<
-  string,
-  { leave(deviceNo: string): Promise<unknown>; actor: string; reason: string | null; type: string }
-> = {
-  unbind: {
-    leave: async (deviceNo) => await succeed('unbindDevice', { deviceNo }, app),
-    ...{ actor: `application:${app.appId}`, reason: null, type: 'device.unbound' },
-  },
-  'unbind with a reason': {
-    leave: async (deviceNo) => await succeed('unbindDevice', { deviceNo, reason }, app),
-    ...{ actor: `application:${app.appId}`, reason, type: 'device.unbound' },
-  },
-  unbindBatch: {
-    leave: async (deviceNo) => await succeed('unbindDevices', { deviceNos: [deviceNo], reason }, app),
-    ...{ actor: `application:${app.appId}`, reason, type: 'device.unbound' },
-  },
-  forceUnbind: {
-    leave: async (deviceNo) => await succeed('forceUnbindDevice', { deviceNo, reason }),
-    ...{ actor: 'operator:operator', reason, type: 'device.unbound' },
-  },
-  transfer: {
-    leave: async (deviceNo) => await succeed('transferDevice', { deviceNo, targetAppId, reason }),
-    ...{ actor: 'operator:operator', reason, type: 'device.transferred' },
-  },
-  transferBatch: {
-    leave: async (deviceNo) => await succeed('transferDevices', { deviceNos: [deviceNo], targetAppId, reason }),
-    ...{ actor: 'operator:operator', reason, type: 'device.transferred' },
-  },
-}
+const own = { actor: `application:${app.appId}`, type: 'device.unbound', as: app }
+const operators = { actor: 'operator:operator', type: 'device.unbound', as: undefined }
+const transferred = { ...operators, type: 'device.transferred' }
 
-test.each(Object.keys(leaving))('%s ends the placement, and tells it before its own event', async (name) => {
-  const { leave, actor, reason, type } = leaving[name] as (typeof leaving)[string]
+/** Every way in which a device leaves its application. */
+type Input = { reason?: string; targetAppId?: string }
+type Leaving = [operation: OperationId, input: Input, by: typeof own | typeof operators]
+const leaving: Leaving[] = [
+  ['unbindDevice', {}, own],
+  ['unbindDevice', { reason }, own],
+  ['unbindDevices', { reason }, own],
+  ['forceUnbindDevice', { reason }, operators],
+  ['transferDevice', { targetAppId, reason }, transferred],
+  ['transferDevices', { targetAppId, reason }, transferred],
+]
+
+test.each(leaving)('%s (%#) ends the placement, and tells it before its own event', async (operation, input, by) => {
   const deviceNo = await newPlaced(app, site)
   const [placed] = await history(app, { deviceNo })
-  await leave(deviceNo)
+  const named = operation.endsWith('s') ? { deviceNos: [deviceNo] } : { deviceNo }
+  await succeed(operation, { ...named, ...input }, by.as)
+  const { actor, type } = by
   const [over, ...others] = await history(app, { siteId: site, pageSize: 1 })
   expect(others).toEqual([])
-  expect(over).toEqual({ ...placed, removedTime: over?.removedTime, removedBy: actor, reason } as never)
+  const ended = { removedTime: over?.removedTime, removedBy: actor, reason: input.reason ?? null }
+  expect(over).toEqual({ ...placed, ...ended } as never)
   expect(over?.removedTime).not.toBeNull()
   const told = await feedOf(app, { deviceNo })
   expect(typesOf(told)).toEqual(['device.bound', 'device.placed', 'device.unplaced', type])
@@ -133,7 +122,7 @@ test('the deletion of a site with 2,500 devices ends every placement', async () 
   const serials = Array.from({ length: 2500 }, () => newSerial())
   for (let from = 0; from < serials.length; from += 250) {
     const some = serials.slice(from, from + 250)
-    const devices = some.map((deviceNo) => ({ ...deviceBody(''), appId: undefined, deviceNo }))
+    const devices = some.map((deviceNo) => deviceRow({ deviceNo }))
     await succeed('createDevices', { devices }, app)
     const placements = some.map((deviceNo) => ({ deviceNo, siteId: doomed, laneType: 4 }))
     const { results } = await succeed('savePlacements', { placements }, app)

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { momentFormat } from '../../src/vocabulary/moments.ts'
-import { newApplication, siteBody } from '../kit/records.ts'
+import { newApplication } from '../kit/records.ts'
 import { longTest } from '../kit/scale.ts'
 import { ahead, at, day, schedule, scheduled } from './price-support.ts'
 import {
@@ -9,34 +9,33 @@ import {
   expectRefusal,
   expectSuccess,
   newRule,
+  newSite,
   occupancyTerms,
-  saveSiteOf,
+  siteRow,
   succeed,
 } from './support.ts'
 
 test('schedulePriceChange takes exactly one of billingRuleId and sites', async () => {
   const application = await newApplication(client)
   const rule = await newRule(application, 1)
-  const rules = { fastChargeBillRuleId: rule }
-  const effectiveTime = ahead(day)
-  expectFaults(await schedule(application, { effectiveTime }), ['billingRuleId', 'sites'])
-  expectFaults(await schedule(application, { effectiveTime, billingRuleId: null, sites: '' }), [
-    'billingRuleId',
-    'sites',
-  ])
-  const both = { effectiveTime, billingRuleId: rule, periods: at('1'), sites: { all: true }, rules }
-  expectFaults(await schedule(application, both), ['billingRuleId', 'sites'])
-  // A member that belongs to the other kind of change is a fault too.
-  expectFaults(await schedule(application, { effectiveTime, billingRuleId: rule, periods: at('1'), rules }), ['rules'])
-  expectFaults(await schedule(application, { effectiveTime, sites: { all: true }, rules, periods: at('1') }), [
-    'periods',
-  ])
+  const terms = { billingRuleId: rule, periods: at('1') }
+  const atSites = { sites: { all: true }, rules: { fastChargeBillRuleId: rule } }
+  const faulty: [members: object, fields: string[]][] = [
+    [{}, ['billingRuleId', 'sites']],
+    [{ billingRuleId: null, sites: '' }, ['billingRuleId', 'sites']],
+    [{ ...terms, ...atSites }, ['billingRuleId', 'sites']],
+    // A member that belongs to the other kind of change is a fault too.
+    [{ ...terms, rules: atSites.rules }, ['rules']],
+    [{ ...atSites, periods: at('1') }, ['periods']],
+  ]
+  for (const [members, fields] of faulty) {
+    expectFaults(await schedule(application, { effectiveTime: ahead(day), ...members }), fields)
+  }
 })
 
 test('schedulePriceChange refuses terms as saveBillingRule does, field by field', async () => {
   const application = await newApplication(client)
   const [charging, occupancy] = [await newRule(application, 2), await newRule(application, 3)]
-  const { appId, token } = application
   const wrong: [number, 2 | 3, Record<string, unknown>][] = [
     [charging, 2, {}],
     [charging, 2, { periods: [] }],
@@ -50,7 +49,7 @@ test('schedulePriceChange refuses terms as saveBillingRule does, field by field'
     [occupancy, 3, { periods: at('1') }],
   ]
   for (const [billingRuleId, ruleType, terms] of wrong) {
-    const saved = await client.call('saveBillingRule', { appId, ruleName: 'rule', ruleType, ...terms }, { token })
+    const saved = await client.call('saveBillingRule', { ruleName: 'rule', ruleType, ...terms }, application)
     const refused = await schedule(application, { effectiveTime: ahead(day), billingRuleId, ...terms })
     expectRefusal(refused, 'invalidRequest')
     expect(refused.data).toEqual(saved.data as never)
@@ -74,12 +73,8 @@ test('effectiveTime is a whole second later than now, at most 731 days away', as
   for (const effectiveTime of faulty) {
     expectFaults(await schedule(application, { effectiveTime, ...terms }), ['effectiveTime'])
   }
-  const fitting = [
-    '2027-01-01T00:00:00.000Z',
-    '2027-01-01T00:00:00+08:00',
-    shown(new Date(Date.now() + day)),
-    ahead(731 * day - 5000),
-  ]
+  const fitting = ['2027-01-01T00:00:00.000Z', '2027-01-01T00:00:00+08:00', ahead(731 * day - 5000)]
+  fitting.push(shown(new Date(Date.now() + day)))
   for (const effectiveTime of fitting) await scheduled(application, { effectiveTime, ...terms })
   // Faults that are found at different steps are reported together.
   const several = await schedule(application, { effectiveTime: ahead(-day), billingRuleId: rule })
@@ -89,32 +84,27 @@ test('effectiveTime is a whole second later than now, at most 731 days away', as
 test('sites are chosen in one way, and must be the application’s', async () => {
   const [application, stranger] = [await newApplication(client), await newApplication(client)]
   const rule = await newRule(application, 1)
-  const site = expectSuccess(await saveSiteOf(application)).id
-  const foreign = expectSuccess(await saveSiteOf(stranger)).id
+  const [site, foreign] = [await newSite(application), await newSite(stranger)]
   const rules = { fastChargeBillRuleId: rule }
   const askFor = (sites: unknown, given: unknown) =>
     schedule(application, { effectiveTime: ahead(day), sites, rules: given })
   const ask = (sites: unknown) => askFor(sites, rules)
-  for (const sites of [
-    {},
-    { all: false },
-    { cityCode: null },
-    { all: true, cityCode: '360100' },
-    { ids: [site], all: true },
-  ]) {
-    expectFaults(await ask(sites), ['sites'])
-  }
-  // A misspelt filter must not choose every site.
-  expectFaults(await ask({ citycode: '1' }), ['sites', 'sites.citycode'])
-  expectFaults(await ask({ provinceCode: '360000', citycode: '1' }), ['sites.citycode'])
-  expectFaults(await ask({ cityCode: '', city: '1', all: null }), ['sites', 'sites.city'])
-  expectFaults(await ask({ cityCode: 5, city: '1' }), ['sites.cityCode', 'sites.city'])
-  expectFaults(await ask({ ids: [] }), ['sites.ids'])
-  expectFaults(await ask({ ids: Array.from({ length: 1001 }, (_, index) => index + 1) }), ['sites.ids'])
-  expectFaults(await ask({ ids: [site, 'x', 0] }), ['sites.ids[1]', 'sites.ids[2]'])
-  expectFaults(await ask([site]), ['sites'])
-  expectFaults(await ask({ cityCode: '999999' }), ['sites'])
-  expectFaults(await ask({ billingRuleId: 9_000_000_000 }), ['sites'])
+  const faulty: [sites: unknown, fields: string[]][] = [
+    ...[{}, { all: false }, { cityCode: null }, [site], { cityCode: '999999' }, { billingRuleId: 9_000_000_000 }].map(
+      (sites): [unknown, string[]] => [sites, ['sites']],
+    ),
+    [{ all: true, cityCode: '360100' }, ['sites']],
+    [{ ids: [site], all: true }, ['sites']],
+    // A misspelt filter must not choose every site.
+    [{ citycode: '1' }, ['sites', 'sites.citycode']],
+    [{ provinceCode: '360000', citycode: '1' }, ['sites.citycode']],
+    [{ cityCode: '', city: '1', all: null }, ['sites', 'sites.city']],
+    [{ cityCode: 5, city: '1' }, ['sites.cityCode', 'sites.city']],
+    [{ ids: [] }, ['sites.ids']],
+    [{ ids: Array.from({ length: 1001 }, (_, index) => index + 1) }, ['sites.ids']],
+    [{ ids: [site, 'x', 0] }, ['sites.ids[1]', 'sites.ids[2]']],
+  ]
+  for (const [sites, fields] of faulty) expectFaults(await ask(sites), fields)
   for (const id of [foreign, 9_000_000_000]) expectRefusal(await ask({ ids: [site, id] }), 'siteNotFound')
   for (const given of [undefined, null, {}, { other: rule }])
     expectFaults(await askFor({ all: true }, given), ['rules'])
@@ -125,7 +115,7 @@ test('an unknown or foreign rule is 40002, and in rules 40002 and 40003 name the
   const [application, stranger] = [await newApplication(client), await newApplication(client)]
   const [fast, occupancy] = [await newRule(application, 1), await newRule(application, 3)]
   const foreign = await newRule(stranger, 1)
-  expectSuccess(await saveSiteOf(application))
+  await newSite(application)
   const effectiveTime = ahead(day)
   for (const billingRuleId of [foreign, 9_000_000_000]) {
     const refused = await schedule(application, { effectiveTime, billingRuleId, periods: at('1') })
@@ -136,20 +126,14 @@ test('an unknown or foreign rule is 40002, and in rules 40002 and 40003 name the
   const members = ['rules.fastChargeBillRuleId', 'rules.rushingBillRuleId']
   expectFaults(await ask(unknown), members, 'billingRuleNotFound')
   const swapped = { fastChargeBillRuleId: occupancy, placeholderBillRuleId: fast }
-  expectFaults(
-    await ask(swapped),
-    ['rules.fastChargeBillRuleId', 'rules.placeholderBillRuleId'],
-    'billingRuleWrongType',
-  )
+  const both = Object.keys(swapped).map((member) => `rules.${member}`)
+  expectFaults(await ask(swapped), both, 'billingRuleWrongType')
 })
 
 test('two that wait may not change the same at the same moment', async () => {
   const application = await newApplication(client)
   const [rule, other] = [await newRule(application, 1), await newRule(application, 1)]
-  const [first, second] = [
-    expectSuccess(await saveSiteOf(application)).id,
-    expectSuccess(await saveSiteOf(application)).id,
-  ]
+  const [first, second] = [await newSite(application), await newSite(application)]
   const effectiveTime = ahead(day)
   const terms = { effectiveTime, periods: at('2') }
   await scheduled(application, { ...terms, billingRuleId: rule })
@@ -181,14 +165,11 @@ test('at most 32 wait for a rule and 200 for an application', async () => {
 
 longTest('more than 10,000 sites are refused', async () => {
   const application = await newApplication(client)
-  const { appId, token } = application
   const rule = await newRule(application, 1)
-  const sites = Array.from({ length: 1000 }, () => siteBody(appId, { appId: undefined }))
-  for (let batch = 0; batch < 10; batch++) {
-    await succeed('saveSites', { appId, sites }, { token })
-  }
+  const sites = Array.from({ length: 1000 }, () => siteRow())
+  for (let batch = 0; batch < 10; batch++) await succeed('saveSites', { sites }, application)
   const ask = { effectiveTime: ahead(day), sites: { all: true }, rules: { fastChargeBillRuleId: rule } }
   expect((await scheduled(application, ask)).siteCount).toBe(10_000)
-  expectSuccess(await saveSiteOf(application))
+  await newSite(application)
   expectFaults(await schedule(application, { ...ask, effectiveTime: ahead(2 * day) }), ['sites'])
 })

@@ -2,7 +2,7 @@ import type { EventRecord } from '../../src/events/contract.ts'
 import type { PriceChangeRecord } from '../../src/sites/price-changes/contract.ts'
 import type { TestApplication } from '../kit/records.ts'
 import { becomesTrue } from '../kit/waits.ts'
-import { client, expectSuccess } from './support.ts'
+import { client, expectSuccess, feedOf, succeed } from './support.ts'
 
 /** The first whole second at least this many milliseconds ahead, RFC 3339. */
 export function ahead(milliseconds: number): string {
@@ -19,8 +19,8 @@ export const day = 86_400_000
 /** One period of a whole day. */
 export const at = (electricityPrice: string) => [{ startTime: '00:00:00', electricityPrice, servicePrice: '0.8' }]
 
-export const schedule = ({ appId, token }: TestApplication, members: Record<string, unknown>) =>
-  client.call('schedulePriceChange', { appId, ...members }, { token })
+export const schedule = ({ token }: TestApplication, members: Record<string, unknown>) =>
+  client.call('schedulePriceChange', members, { token })
 
 /** Schedules a price change and expects that it is accepted. Returns its id, which a dry run does not have. */
 export async function scheduled(application: TestApplication, members: Record<string, unknown>) {
@@ -37,22 +37,15 @@ export async function scheduledSoon(application: TestApplication, members: Recor
   }
 }
 
-export async function changeOf({ appId, token }: TestApplication, id: number) {
-  return expectSuccess(await client.call('getPriceChange', { appId, id }, { token }))
-}
-
-export async function ruleOf({ appId, token }: TestApplication, id: number) {
-  return expectSuccess(await client.call('getBillingRule', { appId, id }, { token }))
-}
-
-export async function siteOf({ appId, token }: TestApplication, id: number) {
-  return expectSuccess(await client.call('getSite', { appId, id }, { token }))
-}
+export const changeOf = async ({ token }: TestApplication, id: number) =>
+  await succeed('getPriceChange', { id }, { token })
+export const ruleOf = async ({ token }: TestApplication, id: number) =>
+  await succeed('getBillingRule', { id }, { token })
+export const siteOf = async ({ token }: TestApplication, id: number) => await succeed('getSite', { id }, { token })
 
 /** The prices of a site at a moment, RFC 3339; by default now. */
-export function askPrices({ appId, token }: TestApplication, id: number, time?: string) {
-  return client.call('getSitePrices', { appId, id, ...(time === undefined ? {} : { time }) }, { token })
-}
+export const askPrices = ({ token }: TestApplication, id: number, time = '') =>
+  client.call('getSitePrices', { id, time }, { token })
 
 export const pricesOf = async (application: TestApplication, id: number, time?: string) =>
   expectSuccess(await askPrices(application, id, time))
@@ -63,14 +56,13 @@ export async function untilApplied(application: TestApplication, id: number): Pr
   if (!(await becomesTrue(isApplied, 10_000))) throw new Error(`price change ${id} is not written down`)
 }
 
-/** The application's events of these types, oldest first. */
-export async function eventsOf({ appId, token }: TestApplication, type: string): Promise<EventRecord[]> {
-  const events: EventRecord[] = []
-  for (let afterId = 0; ; ) {
-    const query = { appId, type, afterId, pageSize: 100 }
-    const { list } = expectSuccess(await client.call('pageEvents', query, { token }))
-    events.push(...list)
-    if (list.length < 100) return events
-    afterId = list.at(-1)?.id ?? 0
-  }
+/** Waits for a price change near at hand, and until it is written down. */
+export async function applied(application: TestApplication, members: Record<string, unknown>) {
+  const change = await scheduledSoon(application, members)
+  await untilApplied(application, change.id)
+  return change
 }
+
+/** The application's events of these types, oldest first. */
+export const eventsOf = (application: TestApplication, type: string): Promise<EventRecord[]> =>
+  feedOf(application, { type })

@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { RefusalRecord } from '../../src/events/refusal-log/contract.ts'
 import type { Found } from '../../src/service/search/contract.ts'
 import { limits } from '../../src/vocabulary/limits.ts'
 import { Client } from '../kit/client.ts'
 import { newPerson, signIn } from '../kit/people.ts'
-import { deviceBody, newApplication, newSerial } from '../kit/records.ts'
+import { newApplication, newSerial } from '../kit/records.ts'
 import { type Service, startService } from '../kit/service.ts'
 import { becomesTrue } from '../kit/waits.ts'
-import { expectFaults, expectRefusal, expectSuccess } from './support.ts'
+import { expectFaults, expectRefusal, expectSuccess, oauthMembers as oauth, walk } from './support.ts'
 
 // Refusals of writes that name no application. All of them together have one limit a minute, which the tests of the
 // shared service reach, so these have a service of their own.
@@ -22,8 +21,6 @@ beforeAll(async () => {
   client = new Client(service)
 })
 afterAll(() => service?.stop())
-
-const oauth = { beside: ['error', 'error_description'] }
 
 interface Line {
   level: number
@@ -68,10 +65,8 @@ describe.skipIf(isElsewhere)('refusals of no application', () => {
 
   test('come, with those of several applications, in the order of time where that is asked for', async () => {
     const [one, two] = [await newApplication(client), await newApplication(client)]
-    const refusedCreate = ({ appId, token }: typeof one) =>
-      client.call('createDevice', deviceBody(appId, { districtCode: '' }), { token })
-    const ofOne = () => refusedCreate(one)
-    const ofTwo = () => refusedCreate(two)
+    const ofOne = () => client.call('createDevice', {}, one)
+    const ofTwo = () => client.call('createDevice', {}, two)
     const ofNone = () => client.operate('createApplication', { appName: ' ' })
     const ids: string[] = []
     for (const write of [ofTwo, ofNone, ofOne, ofTwo, ofNone, ofOne]) {
@@ -82,19 +77,14 @@ describe.skipIf(isElsewhere)('refusals of no application', () => {
     const byAll = (query: object) => client.operate('pageRefusals', query)
     const headers = await signIn(client, await newPerson(client, 'developer', [one.appId, two.appId]))
     const byMember = (query: object) => client.call('pageRefusals', query, { headers })
-    const walk = async (ask: typeof byAll) => {
-      const walked: RefusalRecord[] = []
-      for (let cursor: string | null = ''; cursor !== null; ) {
-        const query = { sort: 'time', order: 'desc', pageSize: 2, cursor }
-        const step: Awaited<ReturnType<typeof ask>>['data'] = expectSuccess(await ask(query))
-        walked.push(...step.list)
-        cursor = step.nextCursor
-      }
-      return walked.map(({ requestId }) => requestId).filter((id) => ids.includes(id))
+    const walked = async (ask: typeof byAll) => {
+      const query = { sort: 'time', order: 'desc', pageSize: 2 }
+      const rows = await walk(async (next) => expectSuccess(await ask({ ...query, ...next })))
+      return rows.map(({ requestId }) => requestId).filter((id) => ids.includes(id))
     }
-    await becomesTrue(async () => (await walk(byAll)).length === ids.length)
-    expect(await walk(byAll)).toEqual(ids.toReversed())
-    expect(await walk(byMember)).toEqual([5, 3, 2, 0].map((index) => ids[index] ?? ''))
+    await becomesTrue(async () => (await walked(byAll)).length === ids.length)
+    expect(await walked(byAll)).toEqual(ids.toReversed())
+    expect(await walked(byMember)).toEqual([5, 3, 2, 0].map((index) => ids[index] ?? ''))
     const oldest = expectSuccess(await byMember({ sort: 'time', pageSize: 100 })).list
     expect(oldest.map(({ requestId }) => requestId)).toEqual([0, 2, 3, 5].map((index) => ids[index] ?? ''))
     // The page's own order is by application.
@@ -137,21 +127,14 @@ describe.skipIf(isElsewhere)('the log', () => {
     expectRefusal(await grant('typed-into-the-wrong-field', 'a-secret-that-is-wrong'), 'clientInvalid', oauth)
     expect((await grant(owner.appId, owner.appSecret)).status).toBe(200)
     const [known, unknown, ...others] = await linesOf('client authentication failed', 2)
-    expect(known).toMatchObject({
-      level: 40,
-      requestId: wrong.headers.get('x-request-id') ?? '',
-      operation: 'issueToken',
-      actor: `application:${owner.appId}`,
-      address: '127.0.0.1',
-    })
+    const who = { operation: 'issueToken', actor: `application:${owner.appId}`, address: '127.0.0.1' }
+    expect(known).toMatchObject({ level: 40, requestId: wrong.headers.get('x-request-id') ?? '', ...who })
     expect([unknown?.actor, others]).toEqual([undefined, []])
 
     const asked = { appId: owner.appId, deviceNo: 'SN00000001' }
     expectRefusal(await client.call('getDevice', asked, { token: stranger.token }), 'notPermitted')
-    expectRefusal(
-      await client.call('createOperator', { name: 'x', role: 'admin' }, { headers: await signIn(client, viewer) }),
-      'notPermitted',
-    )
+    const headers = await signIn(client, viewer)
+    expectRefusal(await client.call('createOperator', { name: 'x', role: 'admin' }, { headers }), 'notPermitted')
     expectSuccess(await client.call('getApplication', { appId: owner.appId }, { token: owner.token }))
     expect(await linesOf('request refused: missing permission', 2)).toMatchObject([
       { level: 30, operation: 'getDevice', actor: `application:${stranger.appId}`, address: '127.0.0.1' },

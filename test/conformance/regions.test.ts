@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { createExport } from '../../src/bulk/contract.ts'
-import { deviceBody, newApplication } from '../kit/records.ts'
-import { client, expectFaults, expectRefusal, expectSuccess, succeed } from './support.ts'
+import { newApplication } from '../kit/records.ts'
+import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess, exported, succeed } from './support.ts'
 
 interface Region {
   code: string
@@ -10,17 +9,18 @@ interface Region {
   children: Region[]
 }
 
-const { appId, token } = await newApplication(client)
+const application = await newApplication(client)
 
-async function tree(query: Record<string, unknown> = {}): Promise<Region[]> {
-  const data = await succeed('getRegionTree', query, { token })
+async function tree(query: object = {}): Promise<Region[]> {
+  const data = await succeed('getRegionTree', query, application)
   expect(Object.keys(data)).toEqual(['list', 'tableDate'])
   return data.list as unknown as Region[]
 }
 
-async function detail(code: string) {
-  return await succeed('getRegion', { code }, { token })
-}
+const detail = async (code: string) => await succeed('getRegion', { code }, application)
+const ask = (operation: 'getRegion' | 'getRegionTree', query: object, headers = {}) =>
+  client.call(operation, query, { token: application.token, headers })
+const newDevice = async (members: Record<string, unknown>) => expectSuccess(await createDeviceOf(application, members))
 
 function flat(list: Region[]): Region[] {
   return list.flatMap((region) => [region, ...flat(region.children)])
@@ -69,47 +69,41 @@ describe('getRegionTree', () => {
   })
 
   test('answers as many levels as depth says, from where it begins', async () => {
-    const whole = await tree()
-    expect(await tree({ depth: 3 })).toEqual(whole)
-    expect(await tree({ depth: 1 })).toEqual(withoutChildren(whole))
+    const [whole, below] = [await tree(), await tree({ code: '360000' })]
     const two = whole.map((region) => ({ ...region, children: withoutChildren(region.children) }))
-    expect(await tree({ depth: 2 })).toEqual(two)
-    const below = await tree({ code: '360000' })
-    expect(await tree({ code: '360000', depth: 1 })).toEqual(withoutChildren(below))
-    expect(await tree({ code: '360000', depth: 2 })).toEqual(below)
-    expect(await tree({ code: '', depth: '' })).toEqual(whole)
+    for (const [query, list] of [
+      [{ depth: 3 }, whole],
+      [{ depth: 2 }, two],
+      [{ depth: 1 }, withoutChildren(whole)],
+      [{ code: '', depth: '' }, whole],
+      [{ code: '360000', depth: 1 }, withoutChildren(below)],
+      [{ code: '360000', depth: 2 }, below],
+    ] as const) {
+      expect(await tree(query)).toEqual(list)
+    }
   })
 
   test('refuses a depth that is not 1 to 3, and a code that the table does not have', async () => {
-    for (const depth of ['0', '4', '-1', '1.5', 'x']) {
-      expectFaults(await client.call('getRegionTree', { depth }, { token }), ['depth'])
-    }
+    for (const depth of ['0', '4', '-1', '1.5', 'x']) expectFaults(await ask('getRegionTree', { depth }), ['depth'])
     for (const code of ['360199', '999999', '36', '36010', 'x', '江西省', '__proto__']) {
-      expectRefusal(await client.call('getRegionTree', { code }, { token }), 'regionNotFound')
+      expectRefusal(await ask('getRegionTree', { code }), 'regionNotFound')
     }
-    expectFaults(await client.call('getRegionTree', { code: 'x'.repeat(13) }, { token }), ['code'])
+    expectFaults(await ask('getRegionTree', { code: 'x'.repeat(13) }), ['code'])
   })
 })
 
 describe('getRegion', () => {
-  test('answers a region with its parent and its full name', async () => {
-    expect(await detail('360102')).toEqual({
-      code: '360102',
-      name: '东湖区',
-      level: 3,
-      parentCode: '360100',
-      fullName: '江西省南昌市东湖区',
-    })
-    expect(await detail('360100')).toMatchObject({ level: 2, parentCode: '360000', fullName: '江西省南昌市' })
-    expect(await detail('360000')).toMatchObject({ level: 1, parentCode: null, fullName: '江西省' })
-  })
-
-  test('leaves out of a full name what is only a heading in the table', async () => {
-    expect((await detail('110101')).fullName).toBe('北京市东城区')
-    expect((await detail('110100')).fullName).toBe('北京市')
-    expect((await detail('500229')).fullName).toBe('重庆市城口县')
-    expect((await detail('429004')).fullName).toBe('湖北省仙桃市')
-    expect((await detail('659001')).fullName).toBe('新疆维吾尔自治区石河子市')
+  test('answers a region with its parent and its full name, without what is only a heading in the table', async () => {
+    const eastLake = { code: '360102', name: '东湖区', level: 3, parentCode: '360100' }
+    expect(await detail('360102')).toEqual({ ...eastLake, fullName: '江西省南昌市东湖区' })
+    expect(await detail('360100')).toMatchObject({ level: 2, parentCode: '360000' })
+    expect(await detail('360000')).toMatchObject({ level: 1, parentCode: null })
+    for (const [code, fullName] of Object.entries({
+      ...{ 360000: '江西省', 360100: '江西省南昌市', 110100: '北京市', 110101: '北京市东城区', 500229: '重庆市城口县' },
+      ...{ 429004: '湖北省仙桃市', 659001: '新疆维吾尔自治区石河子市' },
+    })) {
+      expect((await detail(code)).fullName).toBe(fullName)
+    }
   })
 
   test('names the parent under which the tree shows the region', async () => {
@@ -121,20 +115,21 @@ describe('getRegion', () => {
   })
 
   test('wants a code, and refuses one that the table does not have in the caller’s language', async () => {
-    expectFaults(await client.call('getRegion', {}, { token }), ['code'])
-    expectFaults(await client.call('getRegion', { code: '' }, { token }), ['code'])
-    const unknown = await client.call('getRegion', { code: '360199' }, { token })
-    expectRefusal(unknown, 'regionNotFound')
-    expect(unknown.msg).toBe('Region not found.')
-    const headers = { 'accept-language': 'zh-CN' }
-    expect((await client.call('getRegion', { code: '360199' }, { token, headers })).msg).toBe('行政区划不存在。')
+    for (const query of [{}, { code: '' }]) expectFaults(await ask('getRegion', query), ['code'])
+    for (const [language, msg] of [
+      ['en', 'Region not found.'],
+      ['zh-CN', '行政区划不存在。'],
+    ]) {
+      const unknown = await ask('getRegion', { code: '360199' }, { 'accept-language': language })
+      expectRefusal(unknown, 'regionNotFound')
+      expect(unknown.msg).toBe(msg as string)
+    }
   })
 })
 
 describe('the table', () => {
   test('has the ministry’s changes up to its date, and tells the date', async () => {
-    const { data } = await client.call('getRegionTree', { depth: 1 }, { token })
-    expect(data.tableDate).toBe('2025-12-31')
+    expect((await succeed('getRegionTree', { depth: 1 }, application)).tableDate).toBe('2025-12-31')
     const districts = (await tree({ code: '500100' })).map(({ code }) => code)
     expect(districts).toContain('500157')
     expect((await detail('500157')).fullName).toBe('重庆市两江新区')
@@ -148,8 +143,8 @@ describe('the table', () => {
       expect(offered).not.toContain(code)
     }
     expect((await detail('330104')).fullName).toBe('浙江省杭州市江干区')
-    const body = deviceBody(appId, { provinceCode: '330000', cityCode: '330100', districtCode: '330104' })
-    const { deviceBattery } = await succeed('createDevice', body, { token })
+    const codes = { provinceCode: '330000', cityCode: '330100', districtCode: '330104' }
+    const { deviceBattery } = await newDevice(codes)
     expect(deviceBattery).toMatchObject({ districtName: '江干区', cityName: '杭州市' })
   })
 })
@@ -157,11 +152,11 @@ describe('the table', () => {
 describe('saveRegion', () => {
   const save = (body: object) => client.operate('saveRegion', body)
   const remove = (code: string) => client.operate('deleteRegion', { code })
-  const etag = async () => (await client.call('getRegionTree', {}, { token })).headers.get('etag')
+  const etag = async () => (await ask('getRegionTree', {})).headers.get('etag')
 
   test('adds a region to every answer that names codes, and deletion takes it away', async () => {
     const code = '360194'
-    const device = await succeed('createDevice', deviceBody(appId, { districtCode: code }), { token })
+    const device = await newDevice({ districtCode: code })
     expect(device.deviceBattery.districtName).toBeNull()
     const before = await etag()
     const saved = expectSuccess(await save({ code, name: '新城区', parentCode: '360100' }))
@@ -171,8 +166,11 @@ describe('saveRegion', () => {
     })
     const read = async () => {
       const { deviceNo } = device
-      const answer = await client.call('getDevice', { deviceNo }, { token })
-      return [answer.data.deviceBattery.districtName, (await exported(deviceNo)).includes('新城区')]
+      const { deviceBattery } = await succeed('getDevice', { deviceNo }, application)
+      return [
+        deviceBattery.districtName,
+        (await exported(application, 'devices', 'csv', { deviceNo })).includes('新城区'),
+      ]
     }
     expect(await read()).toEqual(['新城区', true])
     expect(await detail(code)).toMatchObject({ name: '新城区', parentCode: '360100', fullName: '江西省南昌市新城区' })
@@ -183,7 +181,7 @@ describe('saveRegion', () => {
 
     expect(expectSuccess(await remove(code))).toEqual(saved)
     expect(await read()).toEqual([null, false])
-    expectRefusal(await client.call('getRegion', { code }, { token }), 'regionNotFound')
+    expectRefusal(await ask('getRegion', { code }), 'regionNotFound')
     expectRefusal(await remove(code), 'regionNotFound')
     expect(await etag()).toBe(before)
     const { list } = (await client.operate('pageAudit', { type: 'region.saved,region.deleted', pageSize: 2 })).data
@@ -224,22 +222,16 @@ describe('saveRegion', () => {
   })
 
   test('refuses what cannot be a region', async () => {
+    const usual = { code: '360199', name: 'x' }
     for (const code of ['', '36', '0360101', '036010', '36010x', 360199, null]) {
       expectFaults(await save({ code, name: 'x' }), ['code'])
     }
-    expectFaults(await save({ code: '360199', name: ' ' }), ['name'])
-    expectFaults(await save({ code: '360199', name: 'x', isEnded: 'yes' }), ['isEnded'])
+    expectFaults(await save({ ...usual, name: ' ', isEnded: 'yes' }), ['name', 'isEnded'])
     for (const parentCode of ['360200', '110000', '360102', '360199', '36']) {
-      expectFaults(await save({ code: '360199', name: 'x', parentCode }), ['parentCode'])
+      expectFaults(await save({ ...usual, parentCode }), ['parentCode'])
     }
     expectFaults(await save({ code: '960000', name: 'x', parentCode: '360000' }), ['parentCode'])
     expectFaults(await save({ code: '960101', name: 'x', parentCode: '960000' }), ['parentCode'])
     expect((await client.operate('pageRegions', { code: '96' })).data.list).toEqual([])
   })
 })
-
-async function exported(deviceNo: string): Promise<string> {
-  const query = new URLSearchParams({ kind: 'devices', format: 'csv', deviceNo })
-  const headers = { authorization: `Bearer ${token}` }
-  return (await fetch(`${client.url}${createExport.path}?${query}`, { headers })).text()
-}

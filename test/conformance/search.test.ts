@@ -71,8 +71,8 @@ describe('a search', () => {
     expect(sites[0]?.name).toBe(word)
     // A serial that equals the text comes before serials that begin with it, in any case of letters.
     const short = newSerial('fIND')
-    for (const end of ['-1', '-2', '-3', '-4', '-5', '-6', '-7', '-8', '-9']) {
-      expectSuccess(await createDeviceOf(app, { deviceNo: `${short.toUpperCase()}${end}` }))
+    for (let end = 1; end < 10; end++) {
+      expectSuccess(await createDeviceOf(app, { deviceNo: `${short.toUpperCase()}-${end}` }))
     }
     expectSuccess(await createDeviceOf(app, { deviceNo: short.toLowerCase() }))
     expect((await find(short.toUpperCase()))[0]?.id).toBe(short.toLowerCase())
@@ -83,14 +83,11 @@ describe('a search', () => {
   test('shows developers what is their applications’, and accounts to admins alone', async () => {
     const { word, app, found } = await named()
     const developer = await newPerson(client, 'developer', [app.appId])
-    const [own, foreign] = [
-      await signIn(client, developer),
-      await signIn(client, await newPerson(client, 'developer', [(await newApplication(client)).appId])),
-    ]
-    const nobody = await signIn(client, await newPerson(client, 'developer'))
-    for (const text of [word, word.slice(2), `${word}-0001`]) {
-      expect(await find(text, { headers: foreign })).toEqual([])
-      expect(await find(text, { headers: nobody })).toEqual([])
+    const own = await signIn(client, developer)
+    const foreign = await newPerson(client, 'developer', [(await newApplication(client)).appId])
+    for (const person of [foreign, await newPerson(client, 'developer')]) {
+      const headers = await signIn(client, person)
+      for (const text of [word, word.slice(2), `${word}-0001`]) expect(await find(text, { headers })).toEqual([])
     }
     expect(await find(word.slice(2), { headers: own })).toEqual(found)
     expect(await find(`${word}-0001`, { headers: own })).toEqual(found.slice(0, 1))
@@ -109,11 +106,7 @@ describe('a search', () => {
     const { app } = await named()
     const id = newSerial('req')
     const headers = { 'x-request-id': id }
-    const refused = await client.call(
-      'saveBillingRule',
-      { appId: app.appId, ruleName: '' },
-      { token: app.token, headers },
-    )
+    const refused = await client.call('saveBillingRule', { ruleName: '' }, { token: app.token, headers })
     expect(refused.code).toBe(10001)
     const expected: Found = { kind: 'request', id, appId: app.appId, name: 'saveBillingRule' }
     expect(await becomesTrue(async () => (await find(id)).length > 0)).toBe(true)

@@ -3,11 +3,11 @@ import { settings } from '../../src/config.ts'
 import { getServiceDetail } from '../../src/service/detail/contract.ts'
 import { newPerson, signIn } from '../kit/people.ts'
 import { newApplication } from '../kit/records.ts'
-import { client, expectRefusal, expectSuccess, succeed } from './support.ts'
+import { client, expectSuccess, succeed } from './support.ts'
 
 // The service's database, disk and processes, for the people who operate it.
 
-const of = async (role: 'admin' | 'operator' | 'viewer') => ({
+const of = async (role: 'admin' | 'operator') => ({
   headers: await signIn(client, await newPerson(client, role)),
 })
 
@@ -20,17 +20,9 @@ test('getServiceDetail tells what the service runs on, and what it finds, by cod
   expect(detail.startTime).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
   expect(detail.databaseBytes).toBeGreaterThan(5_000_000)
   const codes = detail.findings.map(({ code }) => code)
-  for (const code of [
-    /^database$/,
-    /^durability/,
-    /^connections/,
-    /^replication/,
-    /^clock/,
-    /^workers/,
-    /^backup/,
-    /^callbacks/,
-  ]) {
-    expect(codes).toContainEqual(expect.stringMatching(code))
+  expect(codes).toContain('database')
+  for (const code of ['durability', 'connections', 'replication', 'clock', 'workers', 'backup', 'callbacks']) {
+    expect(codes).toContainEqual(expect.stringMatching(new RegExp(`^${code}`)))
   }
   const levels = detail.findings.map(({ status }) => ['fail', 'warn', 'ok'].indexOf(status))
   expect(levels).toEqual(levels.toSorted((a, b) => a - b))
@@ -66,7 +58,4 @@ test('getServiceDetail shows settings to admins alone, and secrets to nobody', a
   expect(asAdmin.text).not.toMatch(/postgres(ql)?:\/\//)
 
   expect((await succeed('getServiceDetail', {}, await of('operator'))).settings).toBeNull()
-  expectRefusal(await client.call('getServiceDetail', {}, await of('viewer')), 'notPermitted')
-  const { token } = await newApplication(client)
-  expectRefusal(await client.call('getServiceDetail', {}, { token }), 'notPermitted')
 })

@@ -3,27 +3,23 @@ import { operations } from '../../src/reference/operations.ts'
 import { getHealth, getMetrics, getOpenApi, getReadiness } from '../../src/service/contract.ts'
 import { refusals as kinds } from '../../src/vocabulary/refusals.ts'
 import { newApplication } from '../kit/records.ts'
-import { client, createDeviceOf, expectRefusal, expectSuccess, saveSiteOf, succeed } from './support.ts'
+import { client, createDeviceOf, expectSuccess, saveSiteOf } from './support.ts'
 
-test('GET /healthz says that the process is alive, to anyone', async () => {
+test('GET /healthz says that the process is alive, to anyone, whatever token is sent', async () => {
   expect(getHealth.path).toBe('/healthz')
-  expect(expectSuccess(await client.call('getHealth', {}))).toEqual({ alive: true })
+  for (const token of [undefined, 'wrong', client.operatorKey]) {
+    expect(expectSuccess(await client.call('getHealth', {}, { token }))).toEqual({ alive: true })
+  }
 })
 
-test('GET /readyz says that the service is ready, each check by name, to anyone', async () => {
+test('GET /readyz says that the service is ready, each check by name, to anyone, whatever token is sent', async () => {
   expect(getReadiness.path).toBe('/readyz')
-  const { ready, checks } = expectSuccess(await client.call('getReadiness', {}))
-  expect(ready).toBe(true)
-  const names = checks.map(({ name }) => name).join(' ')
-  expect(names).toMatch(/database/)
-  expect(names).toMatch(/migrat/)
-  for (const check of checks) expect(check.ok).toBe(true)
-})
-
-test('the probes care for no token, valid or not', async () => {
-  for (const token of ['wrong', client.operatorKey]) {
-    await succeed('getHealth', {}, { token })
-    await succeed('getReadiness', {}, { token })
+  for (const token of [undefined, 'wrong', client.operatorKey]) {
+    const { ready, checks } = expectSuccess(await client.call('getReadiness', {}, { token }))
+    expect([ready, checks.filter(({ ok }) => !ok)]).toEqual([true, []])
+    const names = checks.map(({ name }) => name).join(' ')
+    expect(names).toMatch(/database/)
+    expect(names).toMatch(/migrat/)
   }
 })
 
@@ -40,14 +36,6 @@ function sample(text: string, ...parts: string[]): number {
   const line = text.split('\n').find((line) => !line.startsWith('#') && parts.every((part) => line.includes(part)))
   return Number(line?.split(' ').at(-1) ?? 0)
 }
-
-test('GET /metrics is for operators only', async () => {
-  expect(getMetrics.path).toBe('/metrics')
-  expectRefusal(await client.call('getMetrics', {}), 'tokenInvalid')
-  expectRefusal(await client.call('getMetrics', {}, { token: 'A'.repeat(43) }), 'tokenInvalid')
-  const { token } = await newApplication(client)
-  expectRefusal(await client.call('getMetrics', {}, { token }), 'notPermitted')
-})
 
 test('/metrics is Prometheus text: every line is empty, a comment or a sample', async () => {
   const text = await metrics()
@@ -77,15 +65,8 @@ test('/metrics counts requests by operation and code, with their latencies, and 
   }
 })
 
-test('/metrics has the length of each lane’s queue, and how old it is', async () => {
-  const text = await metrics()
-  for (const lane of ['devices', 'sites', 'states']) {
-    expect(text).toMatch(new RegExp(`^forecourt_queue_length\\{lane="${lane}"\\} \\d+$`, 'm'))
-    expect(text).toMatch(new RegExp(`^forecourt_queue_age_seconds\\{lane="${lane}"\\} [\\d.e-]+$`, 'm'))
-  }
-})
-
-test('/metrics tells what runs, and what its process, database and disk are like', async () => {
+test('/metrics tells what runs, and what its process, queues, database and disk are like', async () => {
+  expect(getMetrics.path).toBe('/metrics')
   const text = await metrics()
   expect(text).toMatch(/^forecourt_build_info\{version="\d+\.\d+\.\d+[^"]*",runtime="(Bun|Node) \d+\.\d+\.\d+"\} 1$/m)
   for (const name of ['forecourt_ready', 'forecourt_database_up', 'forecourt_database_writable']) {
@@ -106,6 +87,10 @@ test('/metrics tells what runs, and what its process, database and disk are like
     [`forecourt_disk_size_bytes{of="${disk}"}`, 1_000_000],
     ['forecourt_callback_endpoints{state="on"}', 0],
     ['forecourt_callback_waiting_events{state="held"}', 0],
+    ...['devices', 'sites', 'states'].flatMap((lane): [string, number][] => [
+      [`forecourt_queue_length{lane="${lane}"}`, 0],
+      [`forecourt_queue_age_seconds{lane="${lane}"}`, 0],
+    ]),
   ]
   for (const [name, least] of atLeast) {
     const line = text.split('\n').find((line) => line.startsWith(`${name} `))
@@ -127,20 +112,15 @@ test('every count that /metrics can know of begins at 0, so that its first incre
   expect(text).toContain('\nforecourt_database_errors_total{class="connection"} ')
 })
 
-test('/metrics counts sign-ins and what was over the rate of an application', async () => {
-  const refused = (text: string) => sample(text, 'forecourt_sign_ins_total{outcome="refused"}')
+test('/metrics counts what was over the rate of an application', async () => {
   const limited = (text: string) =>
     sample(text, `forecourt_rate_limited_total{app_id="${application.appId}"}`) +
     sample(text, 'forecourt_rate_limited_total{app_id="other"}')
   const application = await newApplication(client, { rateLimitPerSecond: 1 })
   const before = await metrics()
-  expectRefusal(await client.call('createSession', { operatorKey: 'A'.repeat(43) }), 'signInFailed')
-  const { token } = application
-  const burst = await Promise.all(Array.from({ length: 10 }, () => client.call('createDevice', {}, { token })))
+  const burst = await Promise.all(Array.from({ length: 10 }, () => client.call('createDevice', {}, application)))
   expect(burst.filter(({ code }) => code === 10007)).not.toEqual([])
-  const after = await metrics()
-  expect(refused(after) - refused(before)).toBeGreaterThanOrEqual(1)
-  expect(limited(after) - limited(before)).toBeGreaterThanOrEqual(1)
+  expect(limited(await metrics()) - limited(before)).toBeGreaterThanOrEqual(1)
 })
 
 test('/metrics names no application, serial or unknown path', async () => {
@@ -155,10 +135,8 @@ test('/metrics names no application, serial or unknown path', async () => {
 test('GET /openapi.json is the OpenAPI document of every operation, to anyone', async () => {
   expect(getOpenApi.path).toBe('/openapi.json')
   const answer = await client.call('getOpenApi', {})
-  expect([answer.status, answer.headers.get('content-type')]).toEqual([
-    200,
-    expect.stringMatching(/^application\/json/),
-  ])
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
   const { openapi, paths } = JSON.parse(answer.text) as { openapi: string; paths: Record<string, object> }
   expect(openapi).toMatch(/^3\.1\.\d+$/)
   const described = Object.entries(paths).flatMap(([path, methods]) =>

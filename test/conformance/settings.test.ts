@@ -12,15 +12,11 @@ describe.skipIf(process.env.FORECOURT_BASE_URL !== undefined)('a service of othe
   let client: Client
 
   beforeAll(async () => {
-    service = await startService({
-      env: {
-        FORECOURT_INVENTORY_POLICY: 'required',
-        FORECOURT_PRIVATE_CALLBACKS: 'allow',
-        FORECOURT_PRESENCE_SECONDS: '77',
-        FORECOURT_COORDINATES: 'wgs84',
-        FORECOURT_TIME_ZONE: timeZone,
-      },
-    })
+    const env = {
+      ...{ FORECOURT_INVENTORY_POLICY: 'required', FORECOURT_PRESENCE_SECONDS: '77', FORECOURT_COORDINATES: 'wgs84' },
+      ...{ FORECOURT_PRIVATE_CALLBACKS: 'allow', FORECOURT_TIME_ZONE: timeZone },
+    }
+    service = await startService({ env })
     client = new Client(service)
     expectSuccess(await client.operate('saveDeviceModel', { serialPrefix: 'SN', modelName: 'Barrier' }))
   })
@@ -31,59 +27,40 @@ describe.skipIf(process.env.FORECOURT_BASE_URL !== undefined)('a service of othe
 
   test('an application is told the settings that it has to know', async () => {
     const { token } = await newApplication(client)
-    expect(expectSuccess(await client.call('getApplication', {}, { token }))).toMatchObject({
-      timeZone,
-      presenceSeconds: 77,
-      inventoryPolicy: 'required',
-      coordinateSystem: 'wgs84',
-    })
+    const known = { timeZone, presenceSeconds: 77, inventoryPolicy: 'required', coordinateSystem: 'wgs84' }
+    expect(expectSuccess(await client.call('getApplication', {}, { token }))).toMatchObject(known)
   })
 
-  async function stock(): Promise<string> {
-    const deviceNo = newSerial()
+  type App = Awaited<ReturnType<typeof newApplication>>
+  const create = ({ appId, token }: App, deviceNo: string, headers = {}) =>
+    client.call('createDevice', deviceBody(appId, { deviceNo }), { token, headers })
+  const stock = async (deviceNo = newSerial()) => {
     const entries = [{ deviceNo, modelName: 'Barrier' }]
     expectSuccess(await client.operate('importDeviceInventory', { entries }))
     return deviceNo
   }
 
-  test('with the inventory policy "required", a serial that is not in the inventory is deviceUnknown', async () => {
-    const { appId, token } = await newApplication(client)
-    const answer = await client.call('createDevice', deviceBody(appId), { token })
-    expectRefusal(answer, 'deviceUnknown')
-    expect(answer.data).toBeNull()
-    expectRefusal(await client.operate('createDevice', deviceBody(appId)), 'deviceUnknown')
-  })
-
-  test('with the inventory policy "required", a serial in the inventory is created, with its model', async () => {
-    const { appId, token } = await newApplication(client)
-    const body = deviceBody(appId, { deviceNo: await stock() })
-    expect(expectSuccess(await client.call('createDevice', body, { token })).modelName).toBe('Barrier')
-  })
-
-  test('a serial that was refused as unknown can be created once it is imported', async () => {
-    const { appId, token } = await newApplication(client)
-    const body = deviceBody(appId)
-    const withKey = { token, headers: { 'idempotency-key': 'key' } }
-    expectRefusal(await client.call('createDevice', body, withKey), 'deviceUnknown')
-    const entries = [{ deviceNo: body.deviceNo, modelName: 'Barrier' }]
-    expectSuccess(await client.operate('importDeviceInventory', { entries }))
-    expectSuccess(await client.call('createDevice', body, withKey))
+  test('with the inventory policy "required", a serial that is not in the inventory is deviceUnknown until it is', async () => {
+    const app = await newApplication(client)
+    const deviceNo = newSerial()
+    const headers = { 'idempotency-key': 'key' }
+    const refused = await create(app, deviceNo, headers)
+    expectRefusal(refused, 'deviceUnknown')
+    expect(refused.data).toBeNull()
+    expectRefusal(await client.operate('createDevice', deviceBody(app.appId)), 'deviceUnknown')
+    await stock(deviceNo)
+    expect(expectSuccess(await create(app, deviceNo, headers)).modelName).toBe('Barrier')
   })
 
   test('createDevice looks at whether the application is online, and at the serial, before the inventory policy', async () => {
     const [owner, other] = await Promise.all([newApplication(client), newApplication(client)])
     const deviceNo = await stock()
-    expectSuccess(await client.call('createDevice', deviceBody(owner.appId, { deviceNo }), { token: owner.token }))
+    expectSuccess(await create(owner, deviceNo))
     expectSuccess(await client.operate('deleteDeviceInventory', { deviceNo }))
-    const create = ({ appId, token }: typeof owner) =>
-      client.call('createDevice', deviceBody(appId, { deviceNo }), { token })
-    expectRefusal(await create(owner), 'deviceAlreadyYours')
-    expectRefusal(await create(other), 'deviceBoundElsewhere')
+    expectRefusal(await create(owner, deviceNo), 'deviceAlreadyYours')
+    expectRefusal(await create(other, deviceNo), 'deviceBoundElsewhere')
     await takeOffline(client, other.appId)
-    expectRefusal(
-      await client.call('createDevice', deviceBody(other.appId), { token: other.token }),
-      'applicationOffline',
-    )
+    expectRefusal(await create(other, newSerial()), 'applicationOffline')
   })
 
   test('with private callbacks allowed, a callback may be http and go to a private address', async () => {
@@ -97,10 +74,9 @@ describe.skipIf(process.env.FORECOURT_BASE_URL !== undefined)('a service of othe
   })
 
   test('times are shown in the time zone of the setting', async () => {
-    const { appId, token } = await newApplication(client)
-    expectNow(expectSuccess(await client.call('saveSite', siteBody(appId), { token })).createTime, timeZone)
-    const body = deviceBody(appId, { deviceNo: await stock() })
-    expectNow(expectSuccess(await client.call('createDevice', body, { token })).createTime, timeZone)
+    const app = await newApplication(client)
+    expectNow(expectSuccess(await client.call('saveSite', siteBody(app.appId), app)).createTime, timeZone)
+    expectNow(expectSuccess(await create(app, await stock())).createTime, timeZone)
   })
 
   test('a local moment that the clocks repeat is its first occurrence, and one that they skip is refused', async () => {

@@ -182,6 +182,28 @@ export function expectNow(moment: string, timeZone?: string): void {
   expect(moment <= shownMoment(new Date(Date.now() + 60_000), timeZone)).toBe(true)
 }
 
+/** What OAuth adds to the envelope in refusals of the token operations. */
+export const oauthMembers = { beside: ['error', 'error_description'] }
+
+/** Expects a refusal of a token operation that names these fields and has this error of RFC 6749. */
+export function expectOAuthFaults(answer: Answer<unknown>, fields: string[], error: string, status = 400): void {
+  expectFaults(answer, fields, 'invalidRequest', { status, ...oauthMembers })
+  expect(JSON.parse(answer.text).error).toBe(error)
+}
+
+/** Sends an invalid body: code 10001 means that the token was accepted, and nothing is created. */
+export const tryToken = (token: string) => client.call('createDevice', {}, { token })
+const tokenWorks = 10001
+
+export async function expectWorking(...tokens: string[]): Promise<void> {
+  for (const token of tokens) expect((await tryToken(token)).code).toBe(tokenWorks)
+}
+
+/** Expects that these tokens end within the one second that the contract allows. */
+export async function expectEnded(...tokens: string[]): Promise<void> {
+  for (const token of tokens) expectRefusal(await withinOneSecond(() => tryToken(token), 10002), 'tokenInvalid')
+}
+
 /** Repeats a request until its response has this code, and fails after the one second that the contract allows. */
 export async function withinOneSecond(ask: () => Promise<Answer<unknown>>, code: number): Promise<Answer<unknown>> {
   const deadline = performance.now() + 1000

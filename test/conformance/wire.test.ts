@@ -5,8 +5,8 @@ import { pageDevices } from '../../src/devices/contract.ts'
 import { getDeviceState } from '../../src/devices/state/contract.ts'
 import { deviceBody, newApplication, newSerial } from '../kit/records.ts'
 import { expectAnswered, wireCases } from '../wire-cases.ts'
-import { RawConnection } from './raw-connection.ts'
-import { bearer, client, createDeviceOf, expectFaults, expectSuccess } from './support.ts'
+import { sendRaw } from './raw-connection.ts'
+import { bearer, client, createDeviceOf, expectFaults, expectRefusal, expectSuccess } from './support.ts'
 
 const application = await newApplication(client)
 const { hostname, port, host } = new URL(client.url)
@@ -24,12 +24,10 @@ test.each(wireCases(host, application))('$name', async (wireCase) => {
 test('more requests at once than may wait: those without an answer are not carried out', async () => {
   const bodies = Array.from({ length: 200 }, () => deviceBody(application.appId))
   const head = `Host: ${host}\r\nAuthorization: Bearer ${application.token}\r\nContent-Type: application/json\r\n`
-  const [steps] = [
-    bodies.map((body) => {
-      const text = JSON.stringify(body)
-      return `POST /api/device/entrance/guard/create HTTP/1.1\r\n${head}Content-Length: ${text.length}\r\n\r\n${text}`
-    }),
-  ]
+  const steps = bodies.map((body) => {
+    const text = JSON.stringify(body)
+    return `POST /api/device/entrance/guard/create HTTP/1.1\r\n${head}Content-Length: ${text.length}\r\n\r\n${text}`
+  })
   const socket = await open()
   let received = ''
   socket.on('data', (piece) => {
@@ -52,19 +50,59 @@ test('more requests at once than may wait: those without an answer are not carri
   expect(answered().length).toBeGreaterThanOrEqual(60)
 })
 
-test.each([
-  ['without a host', 'GET /healthz HTTP/1.1\r\n\r\n', 400, 'Host'],
-  ['with CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n', 404, 'path'],
-  ['with another version', 'GET /healthz HTTP/2.0\r\n\r\n', 505, 'request'],
-  ['with too long a head', `GET /healthz?${'a'.repeat(40_000)} HTTP/1.1\r\nHost: forecourt\r\n\r\n`, 431, 'request'],
-])('a request %s is refused in the envelope', async (name, bytes, status, field) => {
-  const connection = new RawConnection()
-  connection.write(bytes)
-  const answer = await connection.answer()
-  // Node has no answer of its own for another version.
-  const isOther = name === 'with another version' && answer.status === 400
-  expectFaults(answer, [isOther ? 'Host' : field], 'invalidRequest', { status: isOther ? 400 : status })
-  connection.close()
+const request = (line: string, ...headers: string[]) => `${[line, ...headers].join('\r\n')}\r\n\r\n`
+const get = (path: string, ...headers: string[]) => request(`GET ${path} HTTP/1.1`, ...headers)
+const create = (...headers: string[]) =>
+  request('POST /api/device/entrance/guard/create HTTP/1.1', 'Host: forecourt', ...headers)
+const ofJson = (token: string) => [`Authorization: Bearer ${token}`, 'Content-Type: application/json']
+
+type Refused = [status: number, field: string]
+/** Requests that are refused: with which status, and what is named; also by Node, where it cannot tell. */
+const malformed: [what: string, bytes: string, refused: Refused, byNode?: Refused][] = [
+  ['without a host', get('/healthz'), [400, 'Host']],
+  ['with CONNECT', request('CONNECT example.com:443 HTTP/1.1', 'Host: example.com:443'), [404, 'path']],
+  ['with another version', 'GET /healthz HTTP/2.0\r\n\r\n', [505, 'request'], [400, 'Host']],
+  ['with too long a head', get(`/healthz?${'a'.repeat(40_000)}`, 'Host: forecourt'), [431, 'request']],
+  ['that is no HTTP', request('FOO / HTTP/1.1'), [400, 'request']],
+  ...['/', '/console', '/healthz', '/api/device/entrance/guard/create'].flatMap((path): typeof malformed => [
+    [`of ${path} with two hosts`, get(path, 'Host: a.example', 'Host: b.example'), [400, 'Host']],
+    [`of ${path} with one host twice`, get(path, 'Host: a.example', 'Host: a.example'), [400, 'Host']],
+  ]),
+  ...['a/b', 'a?b', 'u@b', '%65xample.com', 'a b'].map((host): (typeof malformed)[number] => {
+    const bytes = get('/.well-known/oauth-authorization-server', `Host: ${host}`)
+    return [`with the host ${host}, which makes no issuer,`, bytes, [400, 'Host']]
+  }),
+  // Also with equal values, however long the body is.
+  ...[2, 200_000].map((length): (typeof malformed)[number] => {
+    const twice = [`Content-Length: ${length}`, `Content-Length: ${length}`]
+    const bytes = create(...ofJson(application.token), ...twice) + ' '.repeat(length)
+    return [`with the length ${length} twice`, bytes, [400, 'Content-Length'], [400, 'request']]
+  }),
+]
+
+test.each(malformed.map(([what, bytes, refused, byNode = refused]) => [what, bytes, refused, byNode] as const))(
+  'a request %s is refused in the envelope',
+  async (_, bytes, refused, byNode) => {
+    const answer = await sendRaw(bytes)
+    const isByNode = byNode[0] === answer.status && answer.text.includes(`"field":"${byNode[1]}"`)
+    const [status, field] = isByNode ? byNode : refused
+    expectFaults(answer, [field], 'invalidRequest', { status })
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+  },
+)
+
+test('two Authorization headers are no token, and a body without a Content-Type is no JSON', async () => {
+  const [authorization = ''] = ofJson(application.token)
+  const twice = get(getDeviceState.path, 'Host: forecourt', authorization, authorization)
+  expectRefusal(await sendRaw(twice), 'tokenInvalid')
+  const text = JSON.stringify(deviceBody(application.appId))
+  const untyped = create(authorization, `Content-Length: ${text.length}`) + text
+  expectFaults(await sendRaw(untyped), ['Content-Type'], 'invalidRequest', { status: 415 })
+})
+
+test('a probe that speaks HTTP/1.0 and names no host is answered', async () => {
+  expectSuccess(await sendRaw(request('GET /healthz HTTP/1.0')))
 })
 
 test('a hundred serial numbers of 64 characters fit into a query, percent-encoded', async () => {
@@ -94,13 +132,8 @@ test('a read of a client that has closed its half is answered', async () => {
 
 test('HEAD of a file tells no length, and that of a record the length that GET tells', async () => {
   const export_ = '/api/bulk/v1/export/create?kind=devices&format=ndjson'
-  const head = async (path: string, method: string) =>
-    (
-      await fetch(client.url + path, {
-        method,
-        headers: { ...bearer(application.token), 'accept-encoding': 'identity' },
-      })
-    ).headers
+  const headers = { ...bearer(application.token), 'accept-encoding': 'identity' }
+  const head = async (path: string, method: string) => (await fetch(client.url + path, { method, headers })).headers
   expect((await head(export_, 'HEAD')).get('content-length')).toBeNull()
   const page = `${pageDevices.path}?pageSize=1`
   expect((await head(page, 'HEAD')).get('content-length')).toBe((await head(page, 'GET')).get('content-length'))

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { sentencesOf } from '../../console/src/words/sentences.ts'
+import { sentencesOf, spokenMembers } from '../../console/src/words/sentences.ts'
 import { actFilters } from '../../src/bulk/acts/contract.ts'
 import { eventTypes, platformEventTypes } from '../../src/vocabulary/event-types.ts'
 import { everyRole } from '../../src/vocabulary/roles.ts'
@@ -155,4 +155,15 @@ test.each([...eventTypes, ...platformEventTypes])('%s has words for each member 
       expect(`${after} of ${JSON.stringify(record)}`, remedy).not.toMatch(/^\d of /)
     }
   }
+})
+
+test('every member of the records that events hold has words', () => {
+  const names = [
+    ...['Site', 'BillingRule', 'Period', 'PriceChange', 'GivenRules', 'UnownedDevice', 'DeviceAddress', 'DeviceState'],
+    ...['Placement', 'Application', 'ThirdPartyConfig', 'Operator', 'OperatorKey', 'Session', 'DeviceModel'],
+    ...['InventoryEntry', 'Import', 'Act', 'SavedRegion'],
+  ]
+  const members = names.flatMap((name) => Object.keys(schemas[name]?.properties ?? {}))
+  expect(members.length).toBeGreaterThan(100)
+  expect(members.filter((member) => !spokenMembers.has(member))).toEqual([])
 })

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { sentencesOf } from '../../console/src/words/sentences.ts'
 import { type AnyEvent, earlierOf, sidesOf } from '../../console/src/words/subject.ts'
 
 const event = (type: string, members: Partial<AnyEvent>): AnyEvent => ({
@@ -39,4 +40,13 @@ test('a scheduled price change is compared with the terms of its rule, and a lat
   expect([5, 6].map((id) => fits?.(event('priceChange.scheduled', { data: { id } })))).toEqual([true, false])
   // Other rules at sites have no earlier record.
   expect(earlierOf(event('priceChange.scheduled', { data: { id: 5, billingRuleId: null } })).feed).toEqual([])
+})
+
+test('an event of an account without its former values is not told with what the account’s owner did', () => {
+  const before = { name: 'Li Lei', status: 1, signInTime: null, isSetUp: false, hasSecondFactor: false }
+  const data = { ...before, status: 2, signInTime: '2026-01-01 00:00:00', isSetUp: true, hasSecondFactor: true }
+  const sides = sidesOf(event('operator.updated', { data }), before)
+  expect(sentencesOf('operator.updated', sides.before, sides.after, 'en')).toEqual([
+    { what: 'account', before: 'active', after: 'disabled' },
+  ])
 })

@@ -25,7 +25,12 @@ async function startOf(...parts: (string | number[])[]): Promise<FileStart> {
   return start
 }
 
+/** What is sent of a file of the inventory, whose columns are chosen. */
+const sentOf = async (file: Blob, chosen: string[]) =>
+  fileToSend(inventory, file, (await readStart(file)) as FileStart, chosen)
+
 const devices = { kind: 'devices', mode: 'create' } as const
+const inventory = { kind: 'inventory', mode: 'create' } as const
 const deviceRow = 'SN-1,East,360102,"115.9,28.7"'
 
 test('the columns of each kind are the members that the service takes, the needed ones the same', () => {
@@ -52,7 +57,7 @@ describe('the beginning of a file', () => {
     const start = await startOf(gb18030.设备序列号, ',"', gb18030.型号, '"\r\nSN-1,', gb18030.东门, '\r\n')
     expect(start).toMatchObject({ format: 'csv', encoding: 'gb18030', headings: ['设备序列号', '型号'] })
     expect(start.samples).toEqual([['SN-1', '东门']])
-    expect(namesOf({ kind: 'inventory', mode: 'create' }, start)).toEqual(['deviceNo', 'modelName'])
+    expect(namesOf(inventory, start)).toEqual(['deviceNo', 'modelName'])
     const marked = await startOf('\ufeffdeviceNo,modelName\nSN-1,"Gate ""5"""\n\nSN-2,Gate\n')
     expect(marked).toMatchObject({ encoding: 'utf-8', headings: ['deviceNo', 'modelName'] })
     expect(marked.samples).toEqual([
@@ -93,14 +98,16 @@ describe('the beginning of a file', () => {
       const file = bytes([',,', ',sn,型号', ',,', ',SN-1,Gate', ''].join(end))
       const start = (await readStart(file)) as FileStart
       expect(start).toMatchObject({ headings: ['', 'sn', '型号'], samples: [['', 'SN-1', 'Gate']] })
-      const rows = { kind: 'inventory', mode: 'create' } as const
-      const names = namesOf(rows, start)
-      expect([names, columnFaults(rows, start.headings, names).unknown]).toEqual([['', 'deviceNo', 'modelName'], []])
-      const sent = await fileToSend(rows, file, start, names).file.text()
+      const names = namesOf(inventory, start)
+      expect([names, columnFaults(inventory, start.headings, names).unknown]).toEqual([
+        ['', 'deviceNo', 'modelName'],
+        [],
+      ])
+      const sent = await fileToSend(inventory, file, start, names).file.text()
       expect(sent).toBe(`,,${end},deviceNo,modelName\r\n,,${end},SN-1,Gate${end}`)
     }
     const held = await startOf('sn,型号,\nSN-1,Gate,x\n')
-    expect(namesOf({ kind: 'inventory', mode: 'create' }, held)[2]).toBeUndefined()
+    expect(namesOf(inventory, held)[2]).toBeUndefined()
   })
 
   test('tells numbers that a spreadsheet has changed', async () => {
@@ -142,7 +149,7 @@ describe('the columns of a file', () => {
   })
 
   test('are told when they are missing or given twice', () => {
-    const faults = columnFaults({ kind: 'inventory', mode: 'create' }, ['a', 'b'], ['deviceNo', 'deviceNo'])
+    const faults = columnFaults(inventory, ['a', 'b'], ['deviceNo', 'deviceNo'])
     expect(faults).toEqual({ missing: ['modelName'], twice: ['deviceNo'], unknown: [], ignored: [] })
   })
 
@@ -165,39 +172,36 @@ describe('the columns of a file', () => {
     const file = bytes('\ufeff"设备\n序列号",型号\r\nSN-1,东门\r\n')
     const start = (await readStart(file)) as FileStart
     expect(start.headings).toEqual(['设备\n序列号', '型号'])
-    const rows = { kind: 'inventory', mode: 'create' } as const
-    const { file: sent, ...query } = fileToSend(rows, file, start, ['deviceNo', 'modelName'])
+    const { file: sent, ...query } = await sentOf(file, ['deviceNo', 'modelName'])
     expect([await sent.text(), query]).toEqual(['deviceNo,modelName\r\nSN-1,东门\r\n', {}])
     const known = bytes('deviceNo,modelName\nSN-1,Gate\n')
-    expect(fileToSend(rows, known, (await readStart(known)) as FileStart, ['deviceNo', 'modelName']).file).toBe(known)
+    expect((await sentOf(known, ['deviceNo', 'modelName'])).file).toBe(known)
   })
 
   test('of a file in GB 18030 are left out by their places, as the line is written in UTF-8', async () => {
     const file = bytes(gb18030.设备序列号, ',', gb18030.东门, ',note\n1,2,3\n')
-    const start = (await readStart(file)) as FileStart
-    const sent = fileToSend({ kind: 'inventory', mode: 'create' }, file, start, ['deviceNo', leftOut, leftOut])
-    expect(sent.ignoreColumns).toBe('column 2,note')
+    expect((await sentOf(file, ['deviceNo', leftOut, leftOut])).ignoreColumns).toBe('column 2,note')
   })
 
   test('are left out by their headings, or by their places where a heading cannot be told from others', async () => {
-    const rows = { kind: 'inventory', mode: 'create' } as const
     const file = bytes('sn,备注,"a,b",,deviceNo,型号\n1,2,3,4,5,6\n')
     const start = (await readStart(file)) as FileStart
-    const names = namesOf(rows, start)
+    const names = namesOf(inventory, start)
     expect(names).toEqual([undefined, undefined, undefined, undefined, 'deviceNo', 'modelName'])
     const chosen = ['deviceNo', leftOut, leftOut, leftOut, leftOut, 'modelName']
-    expect(columnFaults(rows, start.headings, chosen)).toEqual({ missing: [], twice: [], unknown: [], ignored: [] })
-    const { file: sent, ignoreColumns } = fileToSend(rows, file, start, chosen)
+    expect(columnFaults(inventory, start.headings, chosen)).toEqual({
+      missing: [],
+      twice: [],
+      unknown: [],
+      ignored: [],
+    })
+    const { file: sent, ignoreColumns } = await sentOf(file, chosen)
     const left = '备注,column 3,column 4,column 5'
     expect([await sent.text(), ignoreColumns]).toEqual([`deviceNo,${left},modelName\r\n1,2,3,4,5,6\n`, left])
     // Many headings would make an address too long.
     const many = Array.from({ length: 300 }, (_, index) => `多余的列 ${index}`)
     const wide = bytes(`deviceNo,modelName,${many}\n`, '1,2\n')
-    const asked = fileToSend(rows, wide, (await readStart(wide)) as FileStart, [
-      'deviceNo',
-      'modelName',
-      ...many.map(() => leftOut),
-    ])
+    const asked = await sentOf(wide, ['deviceNo', 'modelName', ...many.map(() => leftOut)])
     expect(asked.ignoreColumns?.split(',').slice(0, 2)).toEqual(['column 3', 'column 4'])
     expect(encodeURIComponent(asked.ignoreColumns ?? '').length).toBeLessThan(8_000)
   })

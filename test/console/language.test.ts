@@ -16,11 +16,36 @@ test('a text takes the singular for 1 alone, and leaves out what it was not give
   expect(read('gates', {})).toBe('At   gates stand.')
 })
 
+const isSource = /(?<!\.test)\.tsx?$/
+
+/** The source files below a folder, by their paths. */
+function sourcesOf(folder: string): [path: string, text: string][] {
+  const names = readdirSync(join(projectFolder, folder), { recursive: true, encoding: 'utf8' })
+  const paths = names.filter((name) => isSource.test(name)).map((name) => join(folder, name))
+  return paths.map((path) => [path, readFileSync(join(projectFolder, path), 'utf8')])
+}
+
+/** The string literals of a source. */
+const literalsOf = (text: string) =>
+  [...text.matchAll(/'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\\n]|\\.)*)`/g)].map(
+    ([, ...parts]) => parts.find((part) => part !== undefined) ?? '',
+  )
+
+test('no text of the Chinese console is English', () => {
+  // `key: [English, Chinese]`
+  const pair = /: \[\s*(?:'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"),\s*([^\]]*?),?\s*\],/g
+  const texts = sourcesOf('console/src').flatMap(([path, text]) =>
+    [...text.matchAll(pair)].flatMap(([, zh = '']) => literalsOf(zh).map((words) => `${path}: ${words}`)),
+  )
+  expect(texts.length).toBeGreaterThan(1_000)
+  expect(
+    texts.filter((words) => /[a-z] [a-z]/i.test(words.replace(/^\S+ /, '')) && !/\p{Script=Han}/u.test(words)),
+  ).toEqual([])
+})
+
 test('no count is followed by a noun that has only its plural', () => {
-  const folder = join(projectFolder, 'console', 'src')
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name))
-  const found = files.flatMap((name) =>
-    [...readFileSync(join(folder, name), 'utf8').matchAll(/.*{{count}} [a-z]+s\b.*/g)].map(([line]) => line.trim()),
+  const found = sourcesOf('console/src').flatMap(([, text]) =>
+    [...text.matchAll(/.*{{count}} [a-z]+s\b.*/g)].map(([line]) => line.trim()),
   )
   // These counts are limits, or always more than one.
   const never1 = [
@@ -47,25 +72,18 @@ const allowed = [
 
 test('texts use the terms of the glossary', () => {
   const folders = ['console/src', 'src/cli', 'src/vocabulary', 'src/reference', 'src']
-  const isText = /\.tsx?$/
   const files = folders.flatMap((folder) =>
-    readdirSync(join(projectFolder, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => isText.test(name) && !name.endsWith('.test.ts'))
-      .filter((name) => folder !== 'src' || /contract\.ts$|^config\.ts$/.test(name))
-      .map((name) => join(folder, name)),
+    sourcesOf(folder).filter(([path]) => folder !== 'src' || /contract\.ts$|^src\/config\.ts$/.test(path)),
   )
   expect(files.length).toBeGreaterThan(300)
-  const found = files.flatMap((file) => {
-    const text = readFileSync(join(projectFolder, file), 'utf8').replaceAll(/^\s*(\/\/|\/\*|\*|import).*$/gm, '')
-    const literals = text.matchAll(/'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\\n]|\\.)*)`/g)
-    return [...literals].flatMap(([, ...parts]) => {
-      const words = parts.find((part) => part !== undefined) ?? ''
+  const found = files.flatMap(([file, text]) =>
+    literalsOf(text.replaceAll(/^\s*(\/\/|\/\*|\*|import).*$/gm, '')).flatMap((words) => {
       const sentence = words.replaceAll(/`[^`]*`|\{\{[^}]*\}\}|\$\{[^}]*\}/g, '')
       const isProse = /[a-z] [a-z]+ [a-z]/.test(sentence) && !/\bselect |\bwhere /.test(sentence)
       return isProse && replaced.test(sentence) && !allowed.some((known) => known.test(words))
         ? [`${file}: ${words}`]
         : []
-    })
-  })
+    }),
+  )
   expect(found).toEqual([])
 })

@@ -19,6 +19,8 @@ const event = (id: number, time: string, price: string, more: Partial<EventRecor
 const change = (id: number, status: number, effectiveTime: string, price: string) =>
   ({ id, billingRuleId: 7, status, effectiveTime, createdBy: 'operator:eve', ...terms(price) }) as PriceChangeRecord
 
+const keysOf = (entries: readonly { key: string }[]) => entries.map(({ key }) => key)
+
 test('updates and price changes are in order of time, and the newest holds now', () => {
   const { waiting, held } = lineOf(
     rule('3'),
@@ -38,26 +40,19 @@ test('updates and price changes are in order of time, and the newest holds now',
       { ...change(4, 1, '2026-01-03 00:00:00', '9'), billingRuleId: null },
     ],
   )
-  expect(waiting.map(({ key }) => key)).toEqual(['change 8', 'change 9'])
-  expect(held.map(({ key }) => key)).toEqual(['change 6', 'event 3', 'event 1'])
+  expect(keysOf(waiting)).toEqual(['change 8', 'change 9'])
+  expect(keysOf(held)).toEqual(['change 6', 'event 3', 'event 1'])
 })
 
 test('what follows in the same second is in the order of the events', () => {
-  const { held } = lineOf(
-    rule('2'),
-    [event(2, '2026-01-01 12:00:00', '2'), event(1, '2026-01-01 12:00:00', '1', { type: 'billingRule.created' })],
-    [],
-  )
-  expect(held.map(({ key }) => key)).toEqual(['event 2', 'event 1'])
+  const created = event(1, '2026-01-01 12:00:00', '1', { type: 'billingRule.created' })
+  const { held } = lineOf(rule('2'), [event(2, '2026-01-01 12:00:00', '2'), created], [])
+  expect(keysOf(held)).toEqual(['event 2', 'event 1'])
 })
 
 test('a cancelled price change stays in the timeline of its rule, apart from what held', () => {
   const { waiting, held, cancelled } = lineOf(rule('2'), [], [change(8, 3, '2026-02-01 00:00:00', '4')])
-  expect([waiting.length, held.map(({ key }) => key), cancelled.map(({ key }) => key)]).toEqual([
-    0,
-    ['now'],
-    ['change 8'],
-  ])
+  expect([waiting, held, cancelled].map(keysOf)).toEqual([[], ['now'], ['change 8']])
 })
 
 test('terms whose event is no longer kept hold since an unknown moment', () => {

@@ -11,7 +11,7 @@ import {
   placeNames,
   writeBox,
 } from '../../console/src/map/view.ts'
-import { valuesOf } from '../../console/src/sites/form-values.ts'
+import { valuesLike, valuesOf } from '../../console/src/sites/form-values.ts'
 import { compare } from '../../console/src/ui/form/compare.ts'
 import type { SiteRecord } from '../../src/sites/contract.ts'
 import { siteBody } from '../kit/records.ts'
@@ -25,6 +25,12 @@ const site = {
 test('the form of a site begins with the site, or with nothing', () => {
   expect(valuesOf(site)).toMatchObject({ siteName: 'Riverside charging park', ipcIds: '', fastChargeBillRuleId: 7 })
   expect(Object.keys(valuesOf(undefined))).toEqual(Object.keys(valuesOf(site)))
+})
+
+test('the form of a site like another begins without its name, place, pictures and cameras', () => {
+  const other = { ...site, coordinates: '115.9,28.7', sitePictureUrl: 'https://example.com/a.png', ipcIds: 'ipc-1' }
+  const own = { siteName: '', detailAddress: '', coordinates: '', sitePictureUrl: '', ipcIds: '' }
+  expect(valuesLike(other)).toEqual({ ...valuesOf(site), ...own })
 })
 
 describe('a place on the map', () => {
@@ -66,12 +72,8 @@ describe('a place on the map', () => {
     const { longitudes, latitudes } = graticuleOf({ minLng: 73, minLat: 17, maxLng: 136, maxLat: 54 })
     expect(longitudes).toEqual([80, 90, 100, 110, 120, 130])
     expect(latitudes).toEqual([20, 30, 40, 50])
-    expect([longitudeName(80), longitudeName(-80), latitudeName(-0.5), latitudeName(0)]).toEqual([
-      '80°E',
-      '80°W',
-      '0.5°S',
-      '0°',
-    ])
+    const names = [longitudeName(80), longitudeName(-80), latitudeName(-0.5), latitudeName(0)]
+    expect(names).toEqual(['80°E', '80°W', '0.5°S', '0°'])
   })
 
   test('is drawn as one with those that would cover it', () => {

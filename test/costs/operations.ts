@@ -38,7 +38,6 @@ import {
 } from './world.ts'
 
 const credentials = ({ spare }: World) => ({ client_id: spare.appId, client_secret: spare.appSecret })
-const ofSpare = (more: object = {}) => asOperator(({ spare }) => ({ appId: spare.appId, ...more }))
 
 export const measuredOf = (id: string) => measured[id as keyof Methods]
 
@@ -191,8 +190,8 @@ export const measured: Record<keyof Methods, Measured> = {
   }),
   pageRegions: counting(asOperator(none)),
   createApplication: asOperator(() => ({ appName: 'test' })),
-  updateApplication: ofSpare({ appName: 'renamed' }),
-  takeApplicationOnline: ofSpare(),
+  updateApplication: asOperator(({ spare }) => ({ appId: spare.appId, appName: newSerial('renamed') })),
+  takeApplicationOnline: asOperator(({ spare }) => ({ appId: spare.appId })),
   takeApplicationOffline: {
     call: async ({ client, spare }) => {
       await made(client.operate('takeApplicationOnline', { appId: spare.appId }))
@@ -264,7 +263,11 @@ export const measured: Record<keyof Methods, Measured> = {
     }),
   },
   createOperator: asOperator(() => ({ name: newSerial('cost'), role: 'viewer' })),
-  updateOperator: asOperator(async (world) => ({ id: await newOperatorId(world), role: 'operator' })),
+  updateOperator: asOperator(async (world) => ({
+    id: await newOperatorId(world),
+    name: newSerial('cost'),
+    role: 'operator',
+  })),
   deleteOperator: asOperator(async (world) => ({ id: await newOperatorId(world) })),
   resetOperator: asOperator(async (world) => ({ id: await newOperatorId(world) })),
   setUpOperator: {

@@ -8,7 +8,7 @@ import { projectFolder } from '../kit/folders.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
 import { freePort } from '../kit/replicated.ts'
 import { longTest, tell } from '../kit/scale.ts'
-import { becomesTrue, sleep } from '../kit/waits.ts'
+import { sleep, waitUntil } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 
 // Prometheus and Alertmanager beside the service, with the files of deploy/: how many messages people get of an incident.
@@ -99,7 +99,7 @@ async function startAlerts(url: string, key: string) {
     const answer = await fetch(query).catch(() => undefined)
     return (await answer?.text())?.includes('"kind":"site"') === true
   }
-  expect(await becomesTrue(isScraped, 90_000)).toBe(true)
+  await waitUntil(isScraped, 90_000)
   const isOfFleet = ({ alerts }: Message) => alerts.some(({ labels }) => rules.includes(`alert: ${labels.alertname}`))
   return {
     /** The messages about the fleet, and those about the service, since a moment. */
@@ -141,13 +141,12 @@ async function report(client: Client, { token }: TestApplication, serials: reado
 
 describe.skipIf(prometheus === null || alertmanager === null)('people are told', () => {
   longTest(
-    'once of an application that falls silent, and once of its recovery; of a flapping gate twice; of an outage by the service’s own alert',
+    'once of silence and recovery, twice of a flapping gate, and of an outage by its own alert',
     async () => {
       const port = String(await freePort())
       const database = await place.findDatabase()
       const env = { DATABASE_URL: database.url(), FORECOURT_PORT: port, FORECOURT_PRESENCE_SECONDS: '86400' }
-      const service = await place.startService({ env })
-      const client = new Client(service)
+      const { service, client } = await place.start({ env })
       const app = await newApplication(client, { rateLimitPerSecond: null })
       const other = await newApplication(client, { rateLimitPerSecond: null })
       const serials = await newFleet(client, app, 250)
@@ -157,14 +156,14 @@ describe.skipIf(prometheus === null || alertmanager === null)('people are told',
       // 1,000 gates at 250 sites.
       await report(client, app, serials, 2)
       const silentAt = Date.now()
-      expect(await becomesTrue(() => alerts.since(silentAt).fleet.length > 0, 120_000)).toBe(true)
+      await waitUntil(() => alerts.since(silentAt).fleet.length > 0, 120_000)
       tell(`the message came after ${Math.round((Date.now() - silentAt) / 1000)} s`)
       // Until the alerts of its sites would have come.
       await sleep(60_000)
       expect(namesOf(alerts.since(silentAt).fleet)).toEqual(['firing ForecourtApplicationSilent'])
       await report(client, app, serials, 1)
       const backAt = Date.now()
-      expect(await becomesTrue(() => alerts.since(backAt).fleet.length > 0, 300_000)).toBe(true)
+      await waitUntil(() => alerts.since(backAt).fleet.length > 0, 300_000)
       await sleep(60_000)
       expect(namesOf(alerts.since(backAt).fleet)).toEqual(['resolved ForecourtApplicationSilent'])
 
@@ -184,7 +183,7 @@ describe.skipIf(prometheus === null || alertmanager === null)('people are told',
 
       // What fires stays while the service is away, and nothing of the fleet comes with it.
       await report(client, other, [gate], 2)
-      expect(await becomesTrue(() => alerts.since(flapsFrom).fleet.length > 2, 120_000)).toBe(true)
+      await waitUntil(() => alerts.since(flapsFrom).fleet.length > 2, 120_000)
       await service.stop()
       const awayFrom = Date.now()
       await sleep(180_000)
@@ -192,7 +191,7 @@ describe.skipIf(prometheus === null || alertmanager === null)('people are told',
       expect(namesOf(alerts.since(awayFrom).fleet)).toEqual([])
       const again = await place.startService({ env: { ...env, FORECOURT_OPERATOR_KEY: service.operatorKey } })
       await report(new Client(again), other, [gate], 1)
-      expect(await becomesTrue(() => alerts.since(awayFrom).fleet.length > 0, 300_000)).toBe(true)
+      await waitUntil(() => alerts.since(awayFrom).fleet.length > 0, 300_000)
       expect(namesOf(alerts.since(awayFrom).fleet)).toEqual(['resolved ForecourtSiteUnreachable'])
       await again.stop()
     },

@@ -1,26 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { forecourt } from '../cli/support.ts'
-import type { OwnDatabase } from '../kit/database.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { longTest } from '../kit/scale.ts'
 import { newSharedDatabase } from '../kit/shared-server.ts'
-import { Workplace } from '../kit/workplace.ts'
 
 // `forecourt backup --to FOLDER --keep N`, which a timer runs each night.
 
-const place = new Workplace()
-let database: OwnDatabase
-let env: Record<string, string>
+const place = ownWorkplace()
 const folder = join(place.home, 'nightly', 'backups')
 
-beforeAll(async () => {
-  database = await newSharedDatabase()
-  env = { DATABASE_URL: database.url(), FORECOURT_DATA_DIR: place.newFolder() }
-}, 120_000)
-afterAll(() => place.clear(), 120_000)
+const database = await newSharedDatabase()
+const env = { DATABASE_URL: database.url(), FORECOURT_DATA_DIR: place.newFolder() }
 
 const backup = async (...options: string[]) => {
   const ended = await forecourt(['backup', '--to', folder, '--json', ...options], env)
@@ -35,7 +29,7 @@ const damage = (name: string) => {
   writeFileSync(path, bytes)
 }
 const records = () =>
-  database.run((sql) => sql`select path, rows, bytes, seconds, is_verified, failure from backup_record order by id`)
+  database.sql`select path, rows, bytes, seconds, is_verified, failure from backup_record order by id`
 
 describe('a folder of backups', () => {
   test('has each under its time, verified, for its owner only, and keeps the newest', async () => {
@@ -100,7 +94,7 @@ describe('a folder of backups', () => {
 
 test('a backup of the folder is restored, and brings no record of backups along', async () => {
   const { file } = await backup()
-  await database.run((sql) => sql`create database other`)
+  await database.sql`create database other`
   const other = { ...env, DATABASE_URL: database.url('other') }
   expect((await forecourt(['restore', file], other)).code).toBe(0)
   const { checks } = JSON.parse((await forecourt(['doctor', '--json'], { ...other, FORECOURT_PORT: '0' })).stdout)
@@ -115,7 +109,7 @@ test('a backup that names other tables or columns than its schema has is refused
   for (let at = 0; at < whole.length; at += whole.readUInt32LE(at + 16)) {
     members.push(gunzipSync(whole.subarray(at, at + whole.readUInt32LE(at + 16))))
   }
-  await database.run((sql) => sql`create database untouched`)
+  await database.sql`create database untouched`
   const other = { ...env, DATABASE_URL: database.url('untouched') }
   const altered = join(place.home, 'altered.fcb')
   const [head, tail] = [members[0], members.at(-1)].map((line) => JSON.parse(`${line}`))
@@ -149,9 +143,9 @@ test('one that fails is noted with why, fails in the doctor, and is over with th
     const { checks } = JSON.parse((await forecourt(['doctor', '--json'], { ...env, FORECOURT_PORT: '0' })).stdout)
     return checks.find(({ name }: { name: string }) => name === 'backup')
   }
-  await database.run((sql) => sql`insert into schema_migration (version, file) values (1000, '1000-newer.sql')`)
+  await database.sql`insert into schema_migration (version, file) values (1000, '1000-newer.sql')`
   const failed = await forecourt(['backup', '--to', folder], env)
-  await database.run((sql) => sql`delete from schema_migration where version = 1000`)
+  await database.sql`delete from schema_migration where version = 1000`
   expect([failed.code, failed.stdout]).toEqual([1, ''])
   expect(files().filter((name) => name.endsWith('.partial') && !name.includes('20260102'))).toEqual([])
   const noted = (await records()).at(-1)
@@ -159,32 +153,6 @@ test('one that fails is noted with why, fails in the doctor, and is over with th
   expect(await look()).toMatchObject({ status: 'fail', message: expect.stringContaining('failed') })
   const { file } = await backup()
   expect(await look()).toMatchObject({ status: 'ok', message: expect.stringContaining(`${file}, `) })
-  await database.run((sql) => sql`update backup_record set began_at = began_at - interval '27 hours'`)
+  await database.sql`update backup_record set began_at = began_at - interval '27 hours'`
   expect(await look()).toMatchObject({ status: 'warn', todo: expect.stringContaining('--keep') })
-})
-
-test('a database that takes no writes is backed up, and it is told that nothing was noted', async () => {
-  const { database: name } = database.connection
-  await database.run((sql) => sql`alter database ${sql(name)} set default_transaction_read_only = on`)
-  const ended = await forecourt(['backup', '--to', folder], env)
-  await database.run((sql) =>
-    sql.begin('read write', (tx) => tx`alter database ${tx(name)} reset default_transaction_read_only`),
-  )
-  expect([ended.code, ended.stdout]).toEqual([0, expect.stringContaining(': verified, ')])
-  expect(ended.stderr).toContain('The backup is complete, but couldn’t be recorded in the database')
-})
-
-test('what makes no sense is wrong usage, and makes nothing', async () => {
-  const elsewhere = join(place.home, 'elsewhere')
-  for (const [options, words] of [
-    [[], 'specify a file, or a folder with --to'],
-    [['file', '--to', elsewhere], 'specify a file, or a folder with --to'],
-    [['file', '--keep', '2'], '--keep requires --to FOLDER'],
-    [['--to', elsewhere, '--keep', '0'], '--keep must be a whole number, 1 or more'],
-    [['--to', elsewhere, '--keep', 'all'], '--keep must be a whole number, 1 or more'],
-  ] as const) {
-    const { code, stderr } = await forecourt(['backup', ...options], env)
-    expect([code, stderr]).toEqual([2, expect.stringContaining(words)])
-  }
-  expect(existsSync(elsewhere)).toBe(false)
 })

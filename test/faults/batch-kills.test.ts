@@ -1,31 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { once } from 'node:events'
 import type postgres from 'postgres'
 import { Client } from '../kit/client.ts'
-import type { OwnDatabase } from '../kit/database.ts'
 import { onDisk } from '../kit/folders.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
-import { atScale, seed, tell } from '../kit/scale.ts'
+import { atScale } from '../kit/scale.ts'
 import { twoServices } from '../kit/two-services.ts'
 import { becomesTrue } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
-import { Striker } from './strikes.ts'
+import { killAtAnyMoment } from './strikes.ts'
 
 const kills = atScale(1, 9)
 const rows = 1000
-const place = new Workplace(onDisk)
-const said = `seed ${seed}`
-let striker: Striker
-let database: OwnDatabase
+const place = ownWorkplace(onDisk)
 
-beforeAll(async () => {
-  striker = new Striker()
-  database = await place.findDatabase()
-}, 120_000)
-afterAll(async () => {
-  await striker.end()
-  await place.clear()
-}, 120_000)
+const database = await place.findDatabase()
 
 /** The devices of these serials that exist, each with the record in its event. Each serial has one event or none. */
 function readRecords(serials: string[]): Promise<Map<string, string>> {
@@ -34,7 +23,7 @@ function readRecords(serials: string[]): Promise<Map<string, string>> {
       select device_no, data from device d left join event e on e.app_id = d.app_id and e.subject = d.device_no
       where device_no in ${sql(serials)}`
     const records = new Map(found.map((row) => [row.device_no as string, row.data as string]))
-    expect(records.size, `${said}: a device has one event`).toBe(found.length)
+    expect(records.size, 'a device has one event').toBe(found.length)
     return records
   })
 }
@@ -51,7 +40,7 @@ async function killMidBatch(app: TestApplication, body: string, key: string, ser
     const look = async (sql: postgres.Sql) => (await sql`select from device where app_id = ${app.appId} limit 1`).length
     await database.run((sql) => becomesTrue(async () => (await look(sql)) > 0))
   }
-  await Promise.all([striker.kill([victim.process.pid as number], isSoon ? 20 : 300), sending])
+  await Promise.all([killAtAnyMoment([victim.process.pid as number], isSoon ? 20 : 300), sending])
   if (victim.process.exitCode === null && victim.process.signalCode === null) await once(victim.process, 'exit')
   return (await readRecords(serials)).size
 }
@@ -72,25 +61,19 @@ test(`a batch with a key whose process is killed, ${kills} times, is there once 
     const options = { token: app.token, headers: { 'idempotency-key': key } }
     const retried = await survivor.call('createDevices', body, options)
     const { results } = retried.data
-    expect(
-      results.filter((row, index) => row.code !== 0 || row.deviceNo !== serials[index]),
-      said,
-    ).toEqual([])
+    expect(results.filter((row, index) => row.code !== 0 || row.deviceNo !== serials[index])).toEqual([])
     // Rows of the first attempt are returned as they were written then, and every row exists once.
     const after = await readRecords(serials)
-    expect(after.size, said).toBe(rows)
-    for (const [deviceNo, record] of before) expect(after.get(deviceNo), said).toBe(record)
-    for (const row of results) expect<unknown>(row.data, said).toEqual(JSON.parse(after.get(row.deviceNo ?? '') ?? ''))
+    expect(after.size).toBe(rows)
+    for (const [deviceNo, record] of before) expect(after.get(deviceNo)).toBe(record)
+    for (const row of results) expect<unknown>(row.data).toEqual(JSON.parse(after.get(row.deviceNo ?? '') ?? ''))
     const again = await survivor.call('createDevices', body, options)
-    expect(again.text, said).toBe(retried.text)
-    const [events] = await database.run(
-      (sql) => sql`select count(*)::int as n from event
-      where app_id = ${app.appId} and type = 'device.bound'`,
-    )
-    expect(events?.n, said).toBe(rows)
+    expect(again.text).toBe(retried.text)
+    const [events] = await database.sql`select count(*)::int as n from event
+      where app_id = ${app.appId} and type = 'device.bound'`
+    expect(events?.n).toBe(rows)
   }
-  tell(`rows of ${rows} that were committed when their process was killed: ${found.join(', ')}`)
-  expect(found.some(isInMiddle), `${said}: a kill in the middle`).toBe(true)
+  expect(found.some(isInMiddle), 'a kill in the middle').toBe(true)
 })
 
 test('a batch’s key is new a day after it began, also for rows that a retry wrote hours later', async () => {
@@ -107,14 +90,12 @@ test('a batch’s key is new a day after it began, also for rows that a retry wr
   }
   const newSites = () => [siteBody(''), siteBody('')].map((site) => ({ ...site, appId: undefined }))
   const [body, other] = [newSites(), newSites()]
-  const countSites = () => database.run(async (sql) => (await sql`select from site where app_id = ${appId}`).length)
+  const countSites = async () => (await database.sql`select from site where app_id = ${appId}`).length
   /** Sets how long ago the batch's key was first used; its rows keep their times. */
   const begin = (hoursAgo: number) =>
-    database.run(
-      (sql) => sql`
+    database.sql`
       update idempotency_key set created_at = now() - ${hoursAgo} * interval '1 hour'
-      where app_id = ${appId} and key = 'late'`,
-    )
+      where app_id = ${appId} and key = 'late'`
   const first = await send(body)
   await begin(23)
   expect(await send(body)).toBe(first)
@@ -122,7 +103,7 @@ test('a batch’s key is new a day after it began, also for rows that a retry wr
   const second = await send(body)
   expect(await countSites()).toBe(4)
   // The state that a killed process leaves: the key exists, but its response is not stored.
-  await database.run((sql) => sql`update idempotency_key set answer = '' where app_id = ${appId} and key = 'late'`)
+  await database.sql`update idempotency_key set answer = '' where app_id = ${appId} and key = 'late'`
   expect(await send(body)).toBe(second)
   expect(await countSites()).toBe(4)
   await begin(25)

@@ -2,24 +2,9 @@ import { expect } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { projectFolder } from '../kit/folders.ts'
-import { longTest, tell } from '../kit/scale.ts'
+import { longTest } from '../kit/scale.ts'
 
-interface Sent {
-  error: string | null
-  responseStatus: number | null
-  ms: number
-}
-
-interface Probed {
-  unknown: Sent
-  private_: Sent
-  localhost: Sent
-  silent: Sent[]
-  honest: Sent[]
-  passwords: number[]
-  gapMs: number
-  remembered: Sent & { isAsked: boolean }
-}
+type Sent = { error: string | null; responseStatus: number | null; ms: number }
 
 const isNode = process.env.FORECOURT_TEST_RUNTIME === 'node'
 const client = join(
@@ -34,7 +19,9 @@ longTest('name servers that say nothing delay nobody but their own', () => {
     timeout: 110_000,
   })
   expect(stdout, stderr).not.toBe('')
-  const probed: Probed = JSON.parse(stdout)
+  const probed: {
+    [sent in 'unknown' | 'private_' | 'localhost' | 'remembered']: Sent
+  } & { silent: Sent[]; honest: Sent[]; passwords: number[]; gapMs: number } = JSON.parse(stdout)
   expect(probed.unknown.error).toBe('the name was not found (ENOTFOUND)')
   expect(probed.private_.error).toBe('the address is private, local or reserved')
   expect(probed.localhost.responseStatus).toBe(200)
@@ -43,13 +30,9 @@ longTest('name servers that say nothing delay nobody but their own', () => {
   // A look-up takes a few milliseconds; queued behind a silent name server it would take seconds. The median is
   // compared, because on a busy machine a few look-ups are slow by chance.
   const median = (all: number[]) => all.toSorted((a, b) => a - b)[all.length >> 1] as number
-  const longest = (all: number[]) => Math.max(...all)
   expect(median(probed.honest.map(({ ms }) => ms))).toBeLessThan(1_500)
   expect(median(probed.passwords)).toBeLessThan(1_500)
   expect(median(probed.silent.map(({ ms }) => ms))).toBeLessThan(60_000)
   expect(probed.gapMs, 'between two questions of one application').toBeGreaterThan(1_500)
   expect(probed.remembered).toMatchObject({ error: 'the name server did not answer', isAsked: false })
-  const of = (all: number[]) => `${longest(all).toFixed(0)} ms at most`
-  tell(`${probed.silent.length} silent names: ${of(probed.silent.map(({ ms }) => ms))}`)
-  tell(`honest ones beside them: ${of(probed.honest.map(({ ms }) => ms))}; a password: ${of(probed.passwords)}`)
 })

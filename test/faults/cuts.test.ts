@@ -1,35 +1,31 @@
-import { afterAll, afterEach, expect, test } from 'bun:test'
+import { afterEach, expect, test } from 'bun:test'
 import { takeApplicationOffline, takeApplicationOnline } from '../../src/applications/contract.ts'
-import { Client } from '../kit/client.ts'
 import type { OwnDatabase } from '../kit/database.ts'
 import { onDisk } from '../kit/folders.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { newApplication } from '../kit/records.ts'
-import { atScale, randomNumbers, seed, tell } from '../kit/scale.ts'
+import { atScale, randomNumbers, seed } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
-import { anyMoment, becomesTrue } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
-import { everyOperation, type Operations } from './every-operation.ts'
+import { anyMoment } from '../kit/waits.ts'
+import { backAfter, everyOperation, type Operations } from './every-operation.ts'
 import { contradictions, totals, Writers } from './writers.ts'
 
-const place = new Workplace(onDisk)
+const place = ownWorkplace(onDisk)
 const random = randomNumbers(seed)
-const said = `seed ${seed}`
 /** Functions that stop what a failed test has left running. */
 const stops: (() => void)[] = []
 afterEach(() => {
   for (const stop of stops.splice(0)) stop()
 })
-afterAll(() => place.clear(), 60_000)
 
 const statementTimeoutMs = 1000
 /** A statement that was interrupted with its connection ends at its timeout; after that, every operation must work. */
-const healsWithinMs = 60_000
+const healsWithinMs = 25_000
 
 /** A service with callers of every kind of operation: reads, changes of several statements, creates. */
 async function busyService(database: OwnDatabase) {
   const env = { DATABASE_URL: database.url(), FORECOURT_STATEMENT_TIMEOUT_MS: String(statementTimeoutMs) }
-  const service = await place.startService({ env })
-  const client = new Client(service)
+  const { service, client } = await place.start({ env })
   const app = await newApplication(client)
   const toggled = await newApplication(client)
   let isOnline = true
@@ -42,7 +38,6 @@ async function busyService(database: OwnDatabase) {
       return client.operate(isOnline ? takeApplicationOnline : takeApplicationOffline, { appId: toggled.appId })
     },
   }
-  const outcomes = new Map<number, number>()
   const wrong: string[] = []
   /** Requests without an answer. */
   const lost: string[] = []
@@ -54,7 +49,6 @@ async function busyService(database: OwnDatabase) {
           lost.push(`${name}: ${error}`)
         })
         if (answer === undefined) continue
-        outcomes.set(answer.status, (outcomes.get(answer.status) ?? 0) + 1)
         if (answer.status !== 200 && answer.status !== 503) wrong.push(`${name}: ${answer.text}`)
         if (answer.status !== 200) await anyMoment(random, 110)
       }
@@ -70,7 +64,6 @@ async function busyService(database: OwnDatabase) {
     writers,
     wrong,
     lost,
-    outcomes,
     operations,
     toggled: toggled.appId,
     async finish() {
@@ -83,24 +76,6 @@ async function busyService(database: OwnDatabase) {
 
 type Busy = Awaited<ReturnType<typeof busyService>>
 
-/** Repeats each kind of operation until it responds with 200. Returns how long the slowest took. */
-async function heals({ service, operations }: Busy, after: string): Promise<number> {
-  const began = performance.now()
-  const asleep = await Promise.all(
-    Object.entries(operations).map(async ([name, operation]) => {
-      const works = () =>
-        operation().then(
-          ({ status }) => status === 200,
-          () => false,
-        )
-      return (await becomesTrue(works, healsWithinMs)) ? [] : [name]
-    }),
-  )
-  expectAlive(service, after)
-  expect(asleep.flat(), `${said}: ${after}, what has not come back in ${healsWithinMs} ms`).toEqual([])
-  return performance.now() - began
-}
-
 function expectAlive(service: Service, after: string): void {
   const { exitCode, signalCode } = service.process
   const lastWords = service
@@ -109,7 +84,7 @@ function expectAlive(service: Service, after: string): void {
     .filter((line) => !line.startsWith('{'))
     .slice(-12)
     .join('\n')
-  expect([exitCode, signalCode], `${said}: ${after}, the server has ended: ${lastWords}`).toEqual([null, null])
+  expect([exitCode, signalCode], `${after}, the server has ended: ${lastWords}`).toEqual([null, null])
 }
 
 /** Expects that no change was stored in part: all writes of a transaction exist, or none. */
@@ -121,37 +96,34 @@ async function expectWholeChanges(
     .stderr()
     .split('\n')
     .filter((line) => line.includes('internal error'))
-  expect(wrong.concat(writers.wrong), `${said}: ${faults.slice(0, 2).join('\n')}`).toEqual([])
-  expect(lost, `${said}: requests without an answer`).toEqual([])
+  expect(wrong.concat(writers.wrong), `${faults.slice(0, 2).join('\n')}`).toEqual([])
+  expect(lost, 'requests without an answer').toEqual([])
   await database.run(async (sql) => {
     const halfMade = await sql`
       select a.app_id, c.app_id is not null as has_config,
         (select count(*)::int from event e where e.app_id = a.app_id and type = 'thirdPartyConfig.saved') as events
       from application a left join third_party_config c using (app_id)`
-    expect(
-      halfMade.filter((row) => !row.has_config || row.events !== 1),
-      said,
-    ).toEqual([])
+    expect(halfMade.filter((row) => !row.has_config || row.events !== 1)).toEqual([])
     const rules = await sql`
       select r.id as rule, e.id as event
       from billing_rule r
       full join (select * from event where type = 'billingRule.created') e
         on e.app_id = r.app_id and e.subject = r.id::text
       where r.id is null or e.id is null`
-    expect([...rules], `${said}: rules without an event, or events without a rule`).toEqual([])
+    expect([...rules], 'rules without an event, or events without a rule').toEqual([])
     const toggles = await sql`
       select type from event where app_id = ${toggled} and type in ('application.online', 'application.offline')
       order by id`
     const types = toggles.map((row) => row.type as string)
     expect(
       types.filter((type, index) => type === types[index - 1]),
-      `${said}: changes of state that changed nothing`,
+      'changes of state that changed nothing',
     ).toEqual([])
     const [state] = await sql`select online_status from application where app_id = ${toggled}`
-    expect(types.at(-1), said).toBe(state?.online_status === 1 ? 'application.online' : 'application.offline')
+    expect(types.at(-1)).toBe(state?.online_status === 1 ? 'application.online' : 'application.offline')
     const { appId } = (writers.settled[0]?.body ?? {}) as { appId: string }
-    expect(await contradictions(sql, appId, writers.settled), said).toEqual([])
-    expect(await totals(sql, appId), said).toEqual({ rows: writers.settled.length, events: writers.settled.length })
+    expect(await contradictions(sql, appId, writers.settled)).toEqual([])
+    expect(await totals(sql, appId)).toEqual({ rows: writers.settled.length, events: writers.settled.length })
   })
 }
 
@@ -170,10 +142,10 @@ test('a server whose connections are cut one by one under every kind of operatio
       cuts += ended.length
     }
   })
-  const took = await heals(busy, `after ${cuts} cuts`)
+  const back = await backAfter(busy.operations, performance.now())
+  expectAlive(busy.service, `after ${cuts} cuts`)
+  expect(back.filter(({ ms }) => ms > healsWithinMs)).toEqual([])
   await busy.finish()
-  tell(`${cuts} connections cut: everything works again after ${took.toFixed(0)} ms`)
-  tell(`answers: ${[...busy.outcomes].map(([outcome, count]) => `${count} of ${outcome}`).join(', ')}`)
   expect(cuts, 'cuts').toBeGreaterThan(15)
   await expectWholeChanges(database, busy)
   expect(await busy.service.stop()).toBe(0)

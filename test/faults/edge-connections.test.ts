@@ -1,21 +1,18 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { issueToken } from '../../src/applications/tokens/contract.ts'
-import { createDevice } from '../../src/devices/contract.ts'
-import { getHealth, getOpenApi } from '../../src/service/contract.ts'
-import { Client, target } from '../kit/client.ts'
+import { type Client, target } from '../kit/client.ts'
+import { contractOf, type OperationId } from '../kit/contracts.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { RawConnection, rawPost } from '../kit/raw-connection.ts'
 import { deviceBody, newApplication, type TestApplication } from '../kit/records.ts'
 import { atScale, longTest, tell } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
-import { becomesTrue, sleep, standStill } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
+import { sleep, standStill, waitUntil } from '../kit/waits.ts'
 import { Crowd } from './crowd.ts'
 
-const place = new Workplace()
-afterAll(() => place.clear(), 60_000)
+const place = ownWorkplace()
 
 /** Each connection is an open file of the service and one of this process, and both need some more. */
 const wanted = atScale(1500, 10_000)
@@ -34,40 +31,29 @@ const answeredWithinMs = 10_000
 /** The memory that a connection may cost, apart from what the runtime itself retains. */
 const mostMegabytesEach = 0.05
 
-const head = (path: string, lines: string[]) =>
-  [`POST ${path} HTTP/1.1`, 'Host: forecourt', 'Content-Type: application/json', ...lines, '', ''].join('\r\n')
-
-type Said = (application: TestApplication) => string
+const head = (id: OperationId, ...lines: string[]) =>
+  [`POST ${contractOf(id).path} HTTP/1.1`, 'Host: forecourt', 'Content-Type: application/json', ...lines, '', ''].join(
+    '\r\n',
+  )
 
 /** The service waits 5 s for a body. */
 const bodyEndsMs = 5500
 
+type Said = (application: TestApplication) => string
+const length = 'Content-Length: 60000'
+const chunked = 'Transfer-Encoding: chunked'
 const crowds: [count: number, kind: string, said: Said, endsWithinMs: number, haveBodies: boolean][] = [
-  [
-    fewer,
-    'unfinished bodies with a length, of nobody',
-    () => head(issueToken.path, ['Content-Length: 60000']),
-    30_000,
-    true,
-  ],
-  [
-    fewer,
-    'unfinished bodies in chunks, of nobody',
-    () => `${head(issueToken.path, ['Transfer-Encoding: chunked'])}5\r\n{"a":\r\n`,
-    30_000,
-    true,
-  ],
+  [fewer, 'unfinished bodies with a length, of nobody', () => head('issueToken', length), 30_000, true],
+  [fewer, 'unfinished bodies in chunks, of nobody', () => `${head('issueToken', chunked)}5\r\n{"a":\r\n`, 30_000, true],
   // From callers without a token, some hundred bodies are read at once; from one application, thousands can time out at
   // the same moment.
   [
-    count,
-    'unfinished bodies of an application',
-    ({ token }) => `${head(createDevice.path, [`Authorization: Bearer ${token}`, 'Content-Length: 60000'])}{`,
-    30_000,
-    true,
+    ...([count, 'unfinished bodies of an application'] as const),
+    ({ token }) => `${head('createDevice', `Authorization: Bearer ${token}`, length)}{`,
+    ...([30_000, true] as const),
   ],
   [fewer, 'idle connections', () => '', 120_000, false],
-  [fewer, 'half-sent heads', () => `POST ${createDevice.path} HTTP/1.1\r\nHost: fore`, 60_000, false],
+  [fewer, 'half-sent heads', () => `POST ${contractOf('createDevice').path} HTTP/1.1\r\nHost: fore`, 60_000, false],
 ]
 
 function residentMegabytes({ process: { pid } }: Service): number {
@@ -99,7 +85,8 @@ function expectAlive({ process: { exitCode, signalCode }, stderr }: Service): vo
   expect([exitCode, signalCode], stderr().slice(-2000)).toEqual([null, null])
 }
 
-describe.concurrent('the service lives, stays small and goes on answering beside', () => {
+// In the long run one after the other: each crowd takes half of the files that a process may open.
+atScale(describe.concurrent, describe)('the service lives, stays small and goes on answering beside', () => {
   /**
    * The short run tests two kinds, which the service handles differently: bodies without an end, and heads without an
    * end.
@@ -111,9 +98,8 @@ describe.concurrent('the service lives, stays small and goes on answering beside
     ),
   )(
     '%d %s',
-    async (size, kind, said, endsWithinMs, haveBodies) => {
-      const service = await place.startService()
-      const client = new Client(service)
+    async (size, _, said, endsWithinMs, haveBodies) => {
+      const { service, client } = await place.start()
       const application = await newApplication(client)
       await honestRequests(client, application)
       const before = residentMegabytes(service)
@@ -137,11 +123,6 @@ describe.concurrent('the service lives, stays small and goes on answering beside
       else crowd.leave()
       expectAlive(service)
       const after = await honestRequests(client, application)
-      tell(
-        `${kind}: answered beside them within ${Math.max(...beside).toFixed(0)} ms, after them within ` +
-          `${after.toFixed(0)} ms; ${before.toFixed(0)} MB before, ${most.toFixed(0)} MB with them; ` +
-          [...crowd.answers].map(([status, times]) => `${times} × ${status}`).join(', '),
-      )
       expect(crowd.refused).toBe(0)
       expect(after).toBeLessThan(answeredWithinMs)
       expect(most - before).toBeLessThan(mostMegabytesEach * size)
@@ -153,8 +134,7 @@ describe.concurrent('the service lives, stays small and goes on answering beside
   )
 
   test('more idle connections than it takes: the oldest of them are closed, and no honest request is refused', async () => {
-    const service = await place.startService({ openFiles: 512 })
-    const client = new Client(service)
+    const { service, client } = await place.start({ openFiles: 512 })
     const application = await newApplication(client)
     await honestRequests(client, application)
     const crowds: Crowd[] = []
@@ -165,7 +145,11 @@ describe.concurrent('the service lives, stays small and goes on answering beside
     for (let round = 0; round < atScale(2, 4); round++) await meetCrowd()
     // A connection with an unfinished body is not idle, however many come behind it within its 30 seconds.
     const slow = (await RawConnection.open(service.url)) as RawConnection
-    const [slowHead, slowBody] = rawPost(createDevice.path, application.token, deviceBody(application.appId))
+    const [slowHead, slowBody] = rawPost(
+      contractOf('createDevice').path,
+      application.token,
+      deviceBody(application.appId),
+    )
     slow.send(slowHead + slowBody.slice(0, 9))
     for (let round = 0; round < 2; round++) await meetCrowd()
     slow.send(slowBody.slice(9))
@@ -176,30 +160,26 @@ describe.concurrent('the service lives, stays small and goes on answering beside
     expect(await service.stop()).toBe(0)
   })
 
-  longTest(
-    'a connection without a request is kept for longer than the 60 s of most balancers',
-    async () => {
-      const service = await place.startService()
-      const connection = (await RawConnection.open(service.url)) as RawConnection
-      const probe = `GET ${getHealth.path} HTTP/1.1\r\nHost: forecourt\r\n\r\n`
-      for (const silentMs of [0, 71_000]) {
-        await sleep(silentMs)
-        connection.send(probe)
-        expect(await connection.answer()).toMatchObject({ status: 200, closes: false })
-      }
-      const began = performance.now()
-      await expect(connection.answer()).rejects.toThrow('closed')
-      expect(performance.now() - began).toBeGreaterThan(70_000)
-      expect(performance.now() - began).toBeLessThan(90_000)
-      expect(await service.stop()).toBe(0)
-    },
-    240_000,
-  )
+  longTest('a connection without a request is kept for longer than the 60 s of most balancers', async () => {
+    const service = await place.startService()
+    const connection = (await RawConnection.open(service.url)) as RawConnection
+    const probe = `GET ${contractOf('getHealth').path} HTTP/1.1\r\nHost: forecourt\r\n\r\n`
+    for (const silentMs of [0, 71_000]) {
+      await sleep(silentMs)
+      connection.send(probe)
+      expect(await connection.answer()).toMatchObject({ status: 200, closes: false })
+    }
+    const began = performance.now()
+    await expect(connection.answer()).rejects.toThrow('closed')
+    expect(performance.now() - began).toBeGreaterThan(70_000)
+    expect(performance.now() - began).toBeLessThan(90_000)
+    expect(await service.stop()).toBe(0)
+  })
 
   test('a client that never closes the connection after its last answer is cut off', async () => {
     const { hostname, port } = new URL((await target()).url)
     const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
-    socket.write(`GET ${getHealth.path} HTTP/1.1\r\nHost: forecourt\r\nConnection: close\r\n\r\n`)
+    socket.write(`GET ${contractOf('getHealth').path} HTTP/1.1\r\nHost: forecourt\r\nConnection: close\r\n\r\n`)
     socket.resume()
     await once(socket, 'end')
     // What is sent to a closed connection is answered with a reset.
@@ -209,32 +189,11 @@ describe.concurrent('the service lives, stays small and goes on answering beside
     clearInterval(sending)
   })
 
-  test('connections that read none of their large answers', async () => {
-    const service = await place.startService()
-    const client = new Client(service)
-    const application = await newApplication(client)
-    await honestRequests(client, application)
-    const before = residentMegabytes(service)
-    const { hostname, port } = new URL(service.url)
-    const request = `GET ${getOpenApi.path} HTTP/1.1\r\nHost: forecourt\r\nAccept-Encoding: identity\r\n\r\n`
-    const sockets = Array.from({ length: 300 }, () => connect(Number(port), hostname))
-    for (const socket of sockets) socket.on('error', () => {}).write(request)
-    await Promise.all(sockets.map((socket) => once(socket, 'readable')))
-    await honestRequests(client, application)
-    const most = residentMegabytes(service)
-    tell(`${before.toFixed(0)} MB before, ${most.toFixed(0)} MB with ${sockets.length} slow readers`)
-    // A copy of the response for each reader would take four times as much.
-    expect(most - before).toBeLessThan(60)
-    for (const socket of sockets) socket.destroy()
-    expect(await service.stop()).toBe(0)
-  })
-
   test('connections that are reset after any byte of a request', async () => {
-    const service = await place.startService({ env: { FORECOURT_MAX_REQUESTS: '50' } })
-    const client = new Client(service)
+    const { service, client } = await place.start({ env: { FORECOURT_MAX_REQUESTS: '50' } })
     const application = await newApplication(client)
     const body = deviceBody(application.appId)
-    const [lines, text] = rawPost(createDevice.path, application.token, body)
+    const [lines, text] = rawPost(contractOf('createDevice').path, application.token, body)
     const chunked = lines.replace(/Content-Length: \d+/, 'Transfer-Encoding: chunked')
     const requests = [lines + text, `${chunked}${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`]
     for (const request of requests) {
@@ -250,37 +209,32 @@ describe.concurrent('the service lives, stays small and goes on answering beside
     }
     expectAlive(service)
     // No reset request still counts among the 50 that may run at once.
-    expect(await becomesTrue(async () => (await client.call('getReadiness', {})).status === 200)).toBe(true)
+    await waitUntil(async () => (await client.call('getReadiness', {})).status === 200)
     expect(await honestRequests(client, application)).toBeLessThan(answeredWithinMs)
     expect(await service.stop()).toBe(0)
   }, 240_000)
 })
 
-longTest(
-  'bodies of strangers that time out give their places back, and hold at most half of them',
-  async () => {
-    const places = 20
-    const service = await place.startService({ env: { FORECOURT_MAX_REQUESTS: String(places) } })
-    const client = new Client(service)
-    const application = await newApplication(client)
-    const readiness = async () => {
-      const { status, data } = await client.call('getReadiness', {})
-      return { status, capacity: data.checks.find(({ name }) => name === 'capacity')?.ok }
+longTest('bodies of strangers that time out give their places back, and hold at most half of them', async () => {
+  const places = 20
+  const { service, client } = await place.start({ env: { FORECOURT_MAX_REQUESTS: String(places) } })
+  const application = await newApplication(client)
+  const readiness = async () => {
+    const { status, data } = await client.call('getReadiness', {})
+    return { status, capacity: data.checks.find(({ name }) => name === 'capacity')?.ok }
+  }
+  expect(await readiness()).toEqual({ status: 200, capacity: true })
+  for (const lines of [length, chunked]) {
+    for (let round = 0; round < atScale(1, 6); round++) {
+      const crowd = await Crowd.open(service.url, places, head('issueToken', lines))
+      // Half of the places stay free for callers who are known.
+      await waitUntil(() => crowd.answers.get('HTTP/1.1 429') === places / 2)
+      expect(await readiness()).toEqual({ status: 200, capacity: true })
+      await waitUntil(() => crowd.answers.get('HTTP/1.1 408') === places / 2, 30_000)
+      crowd.leave()
+      expect(await readiness()).toEqual({ status: 200, capacity: true })
+      await honestRequests(client, application)
     }
-    expect(await readiness()).toEqual({ status: 200, capacity: true })
-    for (const lines of ['Content-Length: 60000', 'Transfer-Encoding: chunked']) {
-      for (let round = 0; round < atScale(1, 6); round++) {
-        const crowd = await Crowd.open(service.url, places, head(issueToken.path, [lines]))
-        // Half of the places stay free for callers who are known.
-        expect(await becomesTrue(() => crowd.answers.get('HTTP/1.1 429') === places / 2)).toBe(true)
-        expect(await readiness()).toEqual({ status: 200, capacity: true })
-        expect(await becomesTrue(() => crowd.answers.get('HTTP/1.1 408') === places / 2, 30_000)).toBe(true)
-        crowd.leave()
-        expect(await readiness()).toEqual({ status: 200, capacity: true })
-        await honestRequests(client, application)
-      }
-    }
-    expect(await service.stop()).toBe(0)
-  },
-  240_000,
-)
+  }
+  expect(await service.stop()).toBe(0)
+})

@@ -1,16 +1,12 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { spawn } from 'node:child_process'
-import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Client } from '../kit/client.ts'
 import { projectFolder } from '../kit/folders.ts'
-import { newApplication } from '../kit/records.ts'
-import { longTest } from '../kit/scale.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { becomesTrue } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
 
-const place = new Workplace()
-afterAll(() => place.clear(), 60_000)
+const place = ownWorkplace()
 
 const isNode = process.env.FORECOURT_TEST_RUNTIME === 'node'
 const listener = join(projectFolder, isNode ? 'dist/http/listen.js' : 'src/http/listen.ts')
@@ -61,61 +57,4 @@ test('whatever a handler throws is answered 49999 in the envelope, and the proce
   } finally {
     child.kill('SIGKILL')
   }
-})
-
-longTest('files of the console that go away beside a running service change none of its answers', async () => {
-  const checkout = join(place.home, 'checkout')
-  mkdirSync(checkout)
-  for (const part of ['package.json', 'migrations', join('console', 'dist'), isNode ? 'dist' : 'src']) {
-    cpSync(join(projectFolder, part), join(checkout, part), { recursive: true })
-  }
-  symlinkSync(join(projectFolder, 'node_modules'), join(checkout, 'node_modules'))
-  const service = await place.startService({ checkout })
-  const answerOf = async (path: string) => {
-    const answer = await fetch(service.url + path)
-    return { status: answer.status, type: answer.headers.get('content-type'), text: await answer.text() }
-  }
-  const page = await answerOf('/console')
-  const [script = ''] = /\/console\/assets\/frame-[\w-]+\.js/.exec(page.text) ?? []
-  const paths = ['/console', '/docs', script]
-  const before = await Promise.all(paths.map(answerOf))
-  expect(before.map(({ status }) => status)).toEqual([200, 200, 200])
-  rmSync(join(checkout, 'console'), { recursive: true })
-  expect(await Promise.all(paths.map(answerOf))).toEqual(before)
-  await newApplication(new Client(service))
-  expect(await service.stop()).toBe(0)
-})
-
-describe('outside of every request', () => {
-  /** Loads a file into the service's own process; the signal SIGUSR2 makes it throw. */
-  function harm(name: string, statement: string): Record<string, string> {
-    const file = join(place.home, name)
-    writeFileSync(file, `process.on('SIGUSR2', () => { ${statement} })\n`)
-    return isNode ? { NODE_OPTIONS: `--import ${file}` } : { BUN_OPTIONS: `--preload ${file}` }
-  }
-
-  test('a rejection that nobody waits for is logged, and the service goes on', async () => {
-    const service = await place.startService({ env: harm('reject.mjs', "void Promise.reject(new Error('harm'))") })
-    service.process.kill('SIGUSR2')
-    expect(await becomesTrue(() => service.stderr().includes('unhandled rejection'))).toBe(true)
-    await newApplication(new Client(service))
-    expect(await service.stop()).toBe(0)
-  })
-
-  test('an exception that nothing catches is logged, and the service ends with 1', async () => {
-    const service = await place.startService({
-      env: harm('throw.mjs', "setTimeout(() => { throw new Error('harm') })"),
-    })
-    service.process.kill('SIGUSR2')
-    expect(await becomesTrue(() => service.process.exitCode !== null)).toBe(true)
-    expect([service.process.exitCode, service.process.signalCode]).toEqual([1, null])
-    const line = service
-      .stderr()
-      .split('\n')
-      .find((each) => each.includes('"level":60'))
-    expect(JSON.parse(line ?? '{}')).toMatchObject({
-      err: { message: 'harm' },
-      msg: expect.stringContaining('uncaught exception'),
-    })
-  })
 })

@@ -7,19 +7,18 @@ import { streamEvents } from '../../src/events/contract.ts'
 import { Client } from '../kit/client.ts'
 import type { OwnDatabase } from '../kit/database.ts'
 import { EventReader, Follower, listed } from '../kit/event-reader.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { despiteLoad, newApplication, siteBody, type TestApplication } from '../kit/records.ts'
-import { atScale, distribution, isLong, longTest, tell } from '../kit/scale.ts'
+import { atScale, isLong, longTest } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
-import { becomes, becomesTrue, load, sleep } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
+import { becomes, becomesTrue, load, sleep, waitUntil } from '../kit/waits.ts'
 
-const place = new Workplace()
+const place = ownWorkplace()
 const open = new Set<EventReader>()
 afterEach(() => {
   for (const reader of open) reader.close()
   open.clear()
 })
-afterAll(() => place.clear(), 60_000)
 
 /** Opens a stream; again, while an overloaded service refuses it with 50003. */
 async function read(client: Client, { token }: TestApplication): Promise<EventReader> {
@@ -43,6 +42,18 @@ async function changeMany(client: Client, { appId, token }: TestApplication, hun
     const headers = { 'idempotency-key': crypto.randomUUID() }
     const saved = await despiteLoad(() => client.call('saveSites', { appId, sites }, { token, headers }))
     expect(saved.code).toBe(0)
+  }
+}
+
+/** Waits until the followers have the newest event, and expects that they have received exactly what the feed lists. */
+async function expectAllListed(followers: Follower[], client: Client, application: TestApplication): Promise<void> {
+  const ids = await listed(client, application)
+  for (const follower of followers) {
+    await becomesTrue(() => follower.ids.at(-1) === ids.at(-1), 20_000)
+    await sleep(100)
+    follower.isOver = true
+    await follower.done
+    expect(follower.ids).toEqual(ids)
   }
 }
 
@@ -71,14 +82,8 @@ describe('one process', () => {
       client = new Client(service)
     }
     await changeMany(client, application, 1)
-    const ids = await listed(client, application)
-    for (const follower of followers) {
-      await becomesTrue(() => follower.ids.at(-1) === ids.at(-1), 20_000)
-      follower.isOver = true
-      await follower.done
-      expect(follower.ids).toEqual(ids)
-    }
-  }, 120_000)
+    await expectAllListed(followers, client, application)
+  })
 
   test('a stop ends every stream within a second, with a time to come again that spreads the readers', async () => {
     const applications = await Promise.all(Array.from({ length: 10 }, () => newApplication(client)))
@@ -108,7 +113,7 @@ describe('one process', () => {
     }
     service = await start()
     client = new Client(service)
-  }, 60_000)
+  })
 
   describe('a reader that takes nothing', () => {
     const stalledReaders = atScale(3, 18)
@@ -160,7 +165,6 @@ describe('one process', () => {
       // Nothing was prepared for the others, each of whom still has megabytes to take.
       expect(await metricOf(client, 'forecourt_stream_events_total')).toBe(sent + 100)
       const more = (memory() - before) / 1024 / 1024
-      tell(`${stalledReaders} stalled readers: ${more.toFixed(1)} MiB more`)
       // The service’s own memory moves by tens of megabytes: only many readers show.
       if (isLong) expect(more).toBeLessThan(stalledReaders * 3.5)
     })
@@ -191,7 +195,7 @@ describe('one process', () => {
         if (!socket.closed) await once(socket, 'close')
         expect(last.includes('event: closed')).toBe(false)
       }
-    }, 30_000)
+    })
   })
 })
 
@@ -226,16 +230,15 @@ describe('three processes', () => {
     const victims = workerPids().slice(0, 2)
     for (const victim of victims) killNow(victim)
     const isGone = (pid: number) => !workerPids().includes(pid)
-    expect(await becomesTrue(() => victims.every(isGone) && workerPids().length === 3, 20_000)).toBe(true)
+    await waitUntil(() => victims.every(isGone) && workerPids().length === 3, 20_000)
     const lost = () => opened.filter(({ isOver, response }) => response.status === 200 && isOver).length
     // Of 20 connections some are theirs.
-    expect(await becomesTrue(() => lost() > 0, 5_000)).toBe(true)
+    await waitUntil(() => lost() > 0, 5_000)
     await sleep(200)
     const count = lost()
-    tell(`${count} of 20 streams were those of two killed processes`)
     const again = await Promise.all(Array.from({ length: 20 }, () => read(client, application)))
     expect(again.filter(({ response }) => response.status === 200).length).toBe(count)
-  }, 60_000)
+  })
 
   test('send what each of them writes, in the same order, within 1.2 s', async () => {
     const application = await newApplication(client)
@@ -255,9 +258,8 @@ describe('three processes', () => {
       expect(reader.ids).toEqual(all.slice(-count))
       for (const { data, at } of reader.events) tookMs.push(at - (writtenAt.get(JSON.parse(data ?? '').data.id) ?? 0))
     }
-    tell(`from the response to the write until the event arrived: ${distribution(tookMs)}`)
     expect(tookMs.sort((a, b) => a - b)[Math.floor(tookMs.length * 0.95)]).toBeLessThan(1_200)
-  }, 60_000)
+  })
 
   test('readers over all of them miss nothing while processes are killed', async () => {
     const application = await newApplication(client)
@@ -275,14 +277,7 @@ describe('three processes', () => {
         () => true,
         () => false,
       )
-    expect(await becomesTrue(answers)).toBe(true)
-    const ids = await listed(client, application)
-    for (const follower of followers) {
-      await becomesTrue(() => follower.ids.at(-1) === ids.at(-1), 20_000)
-      await sleep(100)
-      follower.isOver = true
-      await follower.done
-      expect(follower.ids).toEqual(ids)
-    }
-  }, 120_000)
+    await waitUntil(answers)
+    await expectAllListed(followers, client, application)
+  })
 })

@@ -1,56 +1,32 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
-import type { Sql } from 'postgres'
-import { measureShares, p95 } from '../../bench/fair-shares.ts'
-import { createExport, createImport } from '../../src/bulk/contract.ts'
+import { createExport } from '../../src/bulk/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { pageSites } from '../../src/sites/contract.ts'
 import { Client } from '../kit/client.ts'
-import { type OwnDatabase, statisticsAreIn } from '../kit/database.ts'
+import { statisticsAreIn } from '../kit/database.ts'
+import { whileTableLocked } from '../kit/locks.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { RawConnection, rawPost } from '../kit/raw-connection.ts'
 import { deviceBody, newApplication } from '../kit/records.ts'
-import { atScale, longTest, tell } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
 import { twoServices } from '../kit/two-services.ts'
-import { becomesTrue } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
+import { becomesTrue, waitUntil } from '../kit/waits.ts'
 
-const place = new Workplace()
-afterAll(() => place.clear(), 60_000)
+const place = ownWorkplace()
 
 /** So long that a read which ends earlier than this must have been cancelled. */
 const statementTimeoutMs = 20_000
 
-let database: OwnDatabase
-beforeAll(async () => {
-  database = await place.findDatabase()
-}, 60_000)
+const database = await place.findDatabase()
 
 const start = (env: Record<string, string>) => place.startService({ env: { DATABASE_URL: database.url(), ...env } })
-
-longTest(
-  'beside one application’s searches, replays and hang-ups, another is refused nothing',
-  async () => {
-    const service = await start({ FORECOURT_PRIVATE_CALLBACKS: 'allow' })
-    const inGate = { sites: 10_000, events: 5_000, rounds: 2, seconds: 2 }
-    const greed = atScale(inGate, { sites: 100_000, events: 40_000, rounds: 3, seconds: 8 })
-    const { shares } = await database.run((sql) => measureShares(service, sql, greed))
-    for (const { operation, quietMs, loadedMs, refused } of shares) {
-      tell(`${operation}: p95 ${p95(quietMs).toFixed(1)} ms quiet, ${p95(loadedMs).toFixed(1)} ms beside the load`)
-      expect(refused, operation).toEqual([])
-      expect(loadedMs.length, operation).toBeGreaterThan(10)
-    }
-    expect(await service.stop()).toBe(0)
-  },
-  180_000,
-)
 
 test('an application reads twice at once, 128 more wait, and what nobody waits for is cancelled', async () => {
   const service = await start({ FORECOURT_STATEMENT_TIMEOUT_MS: String(statementTimeoutMs) })
   const client = new Client(service)
   const [app, other] = [await newApplication(client), await newApplication(client)]
-  await database.run(async (sql) => {
-    const release = await lockSites(sql)
+  const { reads } = await whileTableLocked(database, 'site', async () => {
     const reads = Array.from({ length: 136 }, () => client.call('pageSites', {}, { token: app.token }))
     const refused: string[] = []
     for (const read of reads) {
@@ -65,11 +41,10 @@ test('an application reads twice at once, 128 more wait, and what nobody waits f
     expect((await client.call('pageBillingRules', {}, { token: other.token })).status).toBe(200)
     expect((await client.operate('pageAudit', {})).status).toBe(200)
     expect((await client.call('getReadiness', {})).status).toBe(200)
-    await release()
-    expect((await Promise.all(reads)).filter(({ status }) => status === 200).length).toBe(130)
+    return { reads }
   })
-  await database.run(async (sql) => {
-    const release = await lockSites(sql)
+  expect((await Promise.all(reads)).filter(({ status }) => status === 200).length).toBe(130)
+  const { others } = await whileTableLocked(database, 'site', async () => {
     for (const path of [pageSites.path, `${createExport.path}?kind=sites`]) {
       const sockets = Array.from({ length: 20 }, () => hangingRead(service, path, app.token))
       expect(await becomesTrue(async () => (await readsUnderWay()) === 2), `two of ${path}`).toBe(true)
@@ -78,9 +53,9 @@ test('an application reads twice at once, 128 more wait, and what nobody waits f
     }
     const others = client.call('pageSites', {}, { token: other.token })
     expect(await becomesTrue(async () => (await readsUnderWay()) === 1), 'there is room').toBe(true)
-    await release()
-    expect((await others).status).toBe(200)
+    return { others }
   })
+  expect((await others).status).toBe(200)
   expect((await client.call('pageSites', {}, { token: app.token })).status).toBe(200)
   expect(await service.stop()).toBe(0)
 })
@@ -108,7 +83,6 @@ test('however many ask whether the service is ready, the database is asked by fe
   await statisticsAreIn()
   for (let again = 0; again < 10; again++) await ask(1)
   const asked = (await commits()) - before
-  tell(`${probes} probes: ${asked} statements, the service's own of that time among them`)
   expect(asked).toBeLessThan(probes / 2)
 })
 
@@ -129,7 +103,7 @@ test('a service is not ready while it has all the requests that it takes under w
     full = await readiness()
     return full.status === 503
   }
-  expect(await becomesTrue(isFull)).toBe(true)
+  await waitUntil(isFull)
   connection?.send(body)
   expect(full).toEqual({ status: 503, ready: false, failed: ['capacity'] })
   expect((await connection?.answer())?.status).toBe(200)
@@ -137,51 +111,6 @@ test('a service is not ready while it has all the requests that it takes under w
   connection?.close()
   expect(await service.stop()).toBe(0)
 })
-
-test('an application that sends files without an end takes no other’s place', async () => {
-  const {
-    clients: [client],
-  } = await twoServices()
-  const [app, other] = [await newApplication(client), await newApplication(client)]
-  const { hostname, port } = new URL(client.url)
-  const answers: string[] = []
-  const sockets = Array.from({ length: 12 }, () => {
-    const socket = connect(Number(port), hostname).on('error', () => {})
-    socket.on('data', (piece) => answers.push(String(piece).slice(0, 12)))
-    const lines = [`POST ${createImport.path}?kind=devices HTTP/1.1`, `Host: ${hostname}`, 'Transfer-Encoding: chunked']
-    const type = ['Content-Type: application/x-ndjson', `Authorization: Bearer ${app.token}`]
-    socket.write(`${[...lines, ...type].join('\r\n')}\r\n\r\n1\r\n{\r\n`)
-    return socket
-  })
-  expect(await becomesTrue(() => answers.length === 8), 'four of twelve are taken').toBe(true)
-  expect(new Set(answers)).toEqual(new Set(['HTTP/1.1 429']))
-  const file = JSON.stringify(deviceBody(other.appId))
-  const headers = { 'content-type': 'application/x-ndjson' }
-  const taken = await client.call('createImport', { kind: 'devices', file }, { token: other.token, headers })
-  expect([taken.status, taken.code], taken.text).toEqual([200, 0])
-  for (const socket of sockets) socket.destroy()
-  const again = () => client.call('createImport', { kind: 'devices', file: '' }, { token: app.token, headers })
-  expect(await becomesTrue(async () => (await again()).status !== 429), 'their places are free').toBe(true)
-})
-
-/** Blocks every read of sites until the returned function is called. */
-async function lockSites(sql: Sql): Promise<() => Promise<unknown>> {
-  let release = () => {}
-  let locked: Promise<unknown> = Promise.resolve()
-  await new Promise<void>((isLocked) => {
-    locked = sql.begin(async (tx) => {
-      await tx`lock table site in access exclusive mode`
-      isLocked()
-      await new Promise<void>((resolve) => {
-        release = resolve
-      })
-    })
-  })
-  return () => {
-    release()
-    return locked
-  }
-}
 
 /** Requests sites on a socket that a test can close early. */
 function hangingRead(service: Service, path: string, token: string): Socket {
@@ -193,10 +122,8 @@ function hangingRead(service: Service, path: string, token: string): Socket {
 
 /** The number of reads of sites that the database is still executing. */
 async function readsUnderWay(): Promise<number> {
-  const [row] = await database.run(
-    (sql) => sql`
+  const [row] = await database.sql`
     select count(*)::int as count from pg_stat_activity
-    where datname = current_database() and application_name like 'forecourt %' and state = 'active' and query like '%from site where%'`,
-  )
+    where datname = current_database() and application_name like 'forecourt %' and state = 'active' and query like '%from site where%'`
   return row?.count
 }

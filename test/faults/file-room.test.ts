@@ -1,34 +1,28 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { deleteOldJobs } from '../../src/bulk/jobs/store.ts'
-import { Client, untilAdmitted } from '../kit/client.ts'
-import type { OwnDatabase } from '../kit/database.ts'
+import { Client } from '../kit/client.ts'
 import { prepareDatabase } from '../kit/database.ts'
 import { deviceBody, newApplication, newSerial, type TestApplication } from '../kit/records.ts'
-import { becomesTrue } from '../kit/waits.ts'
+import { waitUntil } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 
 // The storage limit for uploaded files: it holds for each application, over all processes together.
 
 const place = new Workplace()
-let database: OwnDatabase
-/** Clients of two processes with one database. */
-let client: Client
-let beside: Client
 const most = 2_000_000
 
-beforeAll(async () => {
-  database = await place.findDatabase()
-  const env = {
-    DATABASE_URL: database.url(),
-    FORECOURT_FILE_BYTES: String(most),
-    FORECOURT_OPERATOR_KEY: 'k'.repeat(40),
-  }
-  const start = async () => new Client(await place.startService({ env }))
-  ;[client, beside] = await Promise.all([start(), start()])
-}, 60_000)
+// Clients of two processes with one database.
+const database = await place.findDatabase()
+const env = {
+  DATABASE_URL: database.url(),
+  FORECOURT_FILE_BYTES: String(most),
+  FORECOURT_OPERATOR_KEY: 'k'.repeat(40),
+}
+const start = async () => new Client(await place.startService({ env }))
+const [client, beside] = await Promise.all([start(), start()])
 afterAll(async () => {
   if (hasDisk) tool('umount', ['-l', disk])
   await place.clear()
@@ -42,19 +36,16 @@ function send(by: Client, { token }: TestApplication, file: string, more: object
 
 async function ended(id: number) {
   const told = async () => (await client.operate('getImport', { id })).data
-  expect(await becomesTrue(async () => (await told()).status > 2)).toBe(true)
+  await waitUntil(async () => (await told()).status > 2)
   return told()
 }
 
 async function keptBytes(id: number) {
-  const [row] = await database.run(
-    async (sql) =>
-      await sql`
+  const [row] = await database.sql`
         select i.kept_bytes as noted,
           (select coalesce(sum(octet_length(rows)), 0) from import_piece where import_id = i.id)::bigint
           + (select coalesce(sum(octet_length(outcomes)), 0) from import_result where import_id = i.id)::bigint as found
-        from import i where id = ${id}`,
-  )
+        from import i where id = ${id}`
   expect(row?.noted).toBe(row?.found)
   return row?.noted as number
 }
@@ -69,39 +60,20 @@ const hasDisk = tool('mount', ['-t', 'tmpfs', '-o', 'size=300m,mode=755', 'tmpfs
 test.skipIf(!hasDisk)('the last tenth of the disk of the embedded database is not filled', async () => {
   const dataDir = join(disk, 'data')
   prepareDatabase(dataDir)
-  const service = await place.startService({ dataDir })
-  const own = new Client(service)
+  const { service, client: own } = await place.start({ dataDir })
   const application = await newApplication(own)
   const row = JSON.stringify(deviceBody(''))
   expect((await send(own, application, row)).code).toBe(0)
   const { bavail, blocks, bsize } = statfsSync(disk)
   tool('fallocate', ['-l', String((bavail - Math.floor(blocks / 20)) * bsize), join(disk, 'rest')])
   const idle = async () => (await own.operate('pageImports', { status: 3 })).data.total === 1
-  expect(await becomesTrue(idle)).toBe(true)
+  await waitUntil(idle)
   const { status, code, data } = await send(own, application, row)
   expect([status, code]).toEqual([429, 10007])
   expect(data).toEqual({ errors: [{ field: 'body', reason: 'the disk is nearly full' }] } as never)
   rmSync(join(disk, 'rest'))
   expect((await send(own, application, row)).code).toBe(0)
   await service.stop()
-})
-
-test('a refused row is kept in a few bytes, and its words are made when they are shown', async () => {
-  const application = await newApplication(client)
-  const rows = 5_000
-  const { id } = (await send(client, application, '{}\n'.repeat(rows))).data
-  expect(await ended(id)).toMatchObject({ status: 3, rows, refused: rows })
-  expect(await keptBytes(id)).toBeLessThan(rows * 60)
-  const told = async (language: string) => {
-    const asked = { token: application.token, headers: { 'accept-language': language } }
-    return (await client.call('getImportResult', { id }, asked)).text.trimEnd().split('\n')
-  }
-  const [english, chinese] = [await told('en'), await told('zh')]
-  expect([english.length, chinese.length]).toEqual([rows, rows])
-  const [first, last] = [JSON.parse(english[0] as string), JSON.parse(chinese[rows - 1] as string)]
-  expect([first.line, first.code, last.line, last.code]).toEqual([1, 10001, rows, 10001])
-  expect(first.errors).toContainEqual({ field: 'deviceNo', reason: 'is required' })
-  expect(last.errors).toContainEqual({ field: 'deviceNo', reason: '必填' })
 })
 
 test('what an application may keep is bounded, over all processes; others are not', async () => {
@@ -114,8 +86,7 @@ test('what an application may keep is bounded, over all processes; others are no
     const answer = await send(sent % 2 === 0 ? client : beside, application, file)
     refused = answer.code !== 0
     if (!refused) await ended(answer.data.id)
-    if (sent === 0)
-      await database.run((sql) => sql`update import set kept_bytes = ${most - 100_000} where id = ${answer.data.id}`)
+    if (sent === 0) await database.sql`update import set kept_bytes = ${most - 100_000} where id = ${answer.data.id}`
   }
   expect(sent).toBeGreaterThan(1)
   for (const by of [client, beside]) {
@@ -141,20 +112,8 @@ test('a file that is larger than the room is refused while it is taken, and leav
       await deleteOldJobs(sql, 1_000)
       return (await sql`select 1 from import where app_id = ${application.appId}`).length
     })
-  expect(await becomesTrue(async () => (await rest()) === 0)).toBe(true)
+  await waitUntil(async () => (await rest()) === 0)
   expect((await send(client, application, row)).code).toBe(0)
-})
-
-test('a file of the inventory has bounds too', async () => {
-  const inventory = (file: string) =>
-    client.operate('createImport', { kind: 'inventory', dryRun: 'true', file }, { headers })
-  // Tests before this one may still be giving back their storage.
-  const { data } = await untilAdmitted(() => inventory('{}'))
-  await ended(data.id)
-  await database.run((sql) => sql`update import set kept_bytes = ${most} where id = ${data.id}`)
-  expect((await inventory('{}')).code).toBe(10007)
-  await database.run((sql) => sql`update import set kept_bytes = 0 where id = ${data.id}`)
-  expect((await inventory('{}')).code).toBe(0)
 })
 
 test('what is cancelled gives its room back', async () => {
@@ -169,7 +128,7 @@ test('what is cancelled gives its room back', async () => {
 test('an import ends with its millionth refused row', async () => {
   const application = await newApplication(client)
   const { id } = (await send(client, application, '{}\n'.repeat(30_000))).data
-  await database.run((sql) => sql`update import set refused = refused + 990_000 where id = ${id}`)
+  await database.sql`update import set refused = refused + 990_000 where id = ${id}`
   const { status, refused, error, failure } = await ended(id)
   expect([status, refused]).toEqual([4, 1_000_000])
   expect(error).toMatch(/^The import stopped at line \d+, because 1000000 of its rows were refused\. Correct the file/)

@@ -1,17 +1,16 @@
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readConfig } from '../../src/config.ts'
 import { Client } from '../kit/client.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { newSharedDatabase } from '../kit/shared-server.ts'
 import { becomesTrue } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
 
 // Settings with secrets, read from files.
 
-const place = new Workplace()
-afterAll(() => place.clear(), 120_000)
+const place = ownWorkplace()
 
 function fileOf(text: string): string {
   const path = join(place.home, randomBytes(6).toString('hex'))
@@ -38,7 +37,7 @@ test('the operator key and the database’s URL are read from files, whatever wh
   const client = new Client({ url: service.url, operatorKey })
   expect((await client.operate('pageApplications', {})).code).toBe(0)
   expect((await client.operate('pageApplications', {}, { token: `${operatorKey}x` })).code).toBe(10002)
-  expect((await database.run((sql) => sql`select version from schema_migration`)).length).toBeGreaterThan(0)
+  expect((await database.sql`select version from schema_migration`).length).toBeGreaterThan(0)
   // With an operator key, no set-up link is printed.
   expect(service.stdout()).not.toContain('Create the first admin account')
   for (const secret of [operatorKey, database.connection.password]) expect(service.stderr()).not.toContain(secret)

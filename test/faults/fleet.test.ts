@@ -1,20 +1,19 @@
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type postgres from 'postgres'
 import { Client } from '../kit/client.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { deviceBody, newApplication, siteBody, type TestApplication } from '../kit/records.ts'
 import type { Service } from '../kit/service.ts'
-import { becomesTrue } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
+import { becomesTrue, waitUntil } from '../kit/waits.ts'
 
 // The fleet metrics (contract §16) of two processes that share a database: which devices and sites they count, since when,
 // and what they leave out.
 
-const place = new Workplace()
+const place = ownWorkplace()
 const database = await place.findDatabase()
 const start = () => place.startService({ env: { DATABASE_URL: database.url() } })
 const [service, other] = (await Promise.all([start(), start()])) as [Service, Service]
 const client = new Client(service)
-afterAll(() => place.clear(), 60_000)
 
 interface Sample {
   name: string
@@ -57,22 +56,21 @@ async function newlyCounted(of: Client): Promise<Sample[]> {
     await makeOld(sql)
     return roundOf(sql)
   })
-  expect(await becomesTrue(async () => (await database.run(roundOf)) > before, 10_000)).toBe(true)
-  const at = await database.run(
-    async (sql) =>
-      (await sql`select extract(epoch from counted_at)::float8 as at from fleet_count where app_id = ''`)[0]?.at,
-  )
+  await waitUntil(async () => (await database.run(roundOf)) > before, 10_000)
+  const at = (
+    await database.sql`select extract(epoch from counted_at)::float8 as at from fleet_count where app_id = ''`
+  )[0]?.at
   let found: Sample[] = []
   const isKnown = async () => {
     found = await samplesOf(of)
     return found.some(({ name, value }) => name === 'forecourt_counted_timestamp_seconds' && value >= at - 0.001)
   }
-  expect(await becomesTrue(isKnown, 10_000)).toBe(true)
+  await waitUntil(isKnown, 10_000)
   return found
 }
 
 // The first count may have begun before what a test does, and nothing waits for it.
-expect(await becomesTrue(async () => (await database.run(roundOf)) > 0)).toBe(true)
+await waitUntil(async () => (await database.run(roundOf)) > 0)
 
 /** The values of a metric of an application, by its other labels. */
 function ofApplication(samples: readonly Sample[], name: string, { appId }: { appId: string }, by: string) {
@@ -129,16 +127,14 @@ test.concurrent('devices are online, offline or faulty once they have reported; 
     [down, 28],
     [gone, 31],
   ] as const)
-    await database.run(
-      (sql) => sql`
-        update device_presence set offline_since = now() - ${minutes} * interval '1 minute' where device_no = ${device}`,
-    )
+    await database.sql`
+        update device_presence set offline_since = now() - ${minutes} * interval '1 minute' where device_no = ${device}`
   await report(app, down, { ...offline, version: '2.0' })
   await report(next, gone, { ...offline, version: '2.0' })
   const last = await counted()
   expect(ofApplication(last, 'forecourt_devices_gone_offline', app, 'app_id')).toEqual({ [app.appId]: 2 })
   expect(ofApplication(last, 'forecourt_devices_gone_offline', next, 'app_id')).toEqual({ [next.appId]: 0 })
-}, 120_000)
+})
 
 test.concurrent('a site is unreachable when its entrances, or its exits, have reported and none of these is online', async () => {
   const app = await newApplication(client)
@@ -181,9 +177,7 @@ test.concurrent('a site is unreachable when its entrances, or its exits, have re
     [1, offline],
     [1, online],
   ])
-  await database.run(
-    (sql) => sql`update device_presence set offline_since = now() - interval '1 day' where device_no = ${spare}`,
-  )
+  await database.sql`update device_presence set offline_since = now() - interval '1 day' where device_no = ${spare}`
   const unreachable = async (of = client) => {
     const samples = await counted(of)
     return {
@@ -204,15 +198,13 @@ test.concurrent('a site is unreachable when its entrances, or its exits, have re
   const second = await unreachable(new Client(other))
   expect(second.seconds['thinned out']).toBeLessThan(60)
   // The seconds go on, also when another device that is offline comes to the site.
-  await database.run(
-    (sql) => sql`
-    update fleet_count set counts = replace(counts::text, '"since":', '"since":-')::json where app_id = ${app.appId}`,
-  )
+  await database.sql`
+    update fleet_count set counts = replace(counts::text, '"since":', '"since":-')::json where app_id = ${app.appId}`
   await stand(app, spare, sites['one lane'] ?? 0, 1)
   const third = await unreachable()
   expect(third.seconds['one lane']).toBeGreaterThan(1e9)
   expect(third.seconds['thinned out']).toBe(undefined)
-}, 120_000)
+})
 
 test.concurrent('a renamed application or site ends its series, frozen applications count nowhere, and names are escaped', async () => {
   const names = ['A "quoted"\\name', 'Ring\nroad']
@@ -250,7 +242,7 @@ test.concurrent('a renamed application or site ends its series, frozen applicati
   expect(await shown()).toEqual([])
   expect((await client.operate('unfreezeApplication', { appId: app.appId })).code).toBe(0)
   expect(await shown()).toHaveLength(first.length)
-}, 120_000)
+})
 
 test.concurrent('seconds of a callback that fails, and of what is out of order, go on after a restart', async () => {
   const [failing, held, stopped] = [
@@ -281,7 +273,7 @@ test.concurrent('seconds of a callback that fails, and of what is out of order, 
     first = await samplesOf(new Client(again))
     return first.some(({ name }) => name === 'forecourt_device_faulty')
   }
-  expect(await becomesTrue(isShown, 10_000)).toBe(true)
+  await waitUntil(isShown, 10_000)
   for (const [app, state] of [
     [failing, 'failing'],
     [held, 'held'],
@@ -293,7 +285,7 @@ test.concurrent('seconds of a callback that fails, and of what is out of order, 
   }
   expect(ofApplication(first, 'forecourt_device_faulty', failing, 'device_no')[device]).toBeWithin(7200, 7300)
   await again.stop()
-}, 120_000)
+})
 
 test('one of the processes counts, and no sooner than 15 seconds after the last count', async () => {
   await counted()
@@ -305,7 +297,7 @@ test('one of the processes counts, and no sooner than 15 seconds after the last 
   await database.run(makeOld)
   expect(await reaches(before + 1, 10_000)).toBe(true)
   expect(await reaches(before + 2, 2_500)).toBe(false)
-}, 60_000)
+})
 
 test('500 applications, 200 sites and devices of one and 1,000 in all have their own series; the rest is told', async () => {
   await database.run(async (sql) => {
@@ -349,7 +341,7 @@ test('500 applications, 200 sites and devices of one and 1,000 in all have their
   )
   expect(states.online).toBeGreaterThanOrEqual(0)
   expect(states.offline).toBeGreaterThanOrEqual(6)
-  const applications = await database.run((sql) => sql`select count(*)::int as count from application where status = 1`)
+  const applications = await database.sql`select count(*)::int as count from application where status = 1`
   expect(uncounted.application).toBe(applications[0]?.count - 500)
   const sum = (samples: readonly Sample[]) => samples.reduce((total, { value }) => total + value, 0)
   const byState = (name: string, state: string) => sum(of(name).filter(({ labels }) => labels.state === state))
@@ -366,4 +358,4 @@ test('500 applications, 200 sites and devices of one and 1,000 in all have their
     expect(Math.min(...many.map(({ value }) => value))).toBeGreaterThanOrEqual(6040 * 60)
     expect(many.every(({ labels }) => labels.site_id !== '')).toBe(true)
   }
-}, 120_000)
+})

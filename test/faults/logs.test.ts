@@ -1,17 +1,15 @@
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { issueToken } from '../../src/applications/tokens/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { Client } from '../kit/client.ts'
-import { embeddedConnection, postmasterPid, withSql } from '../kit/database.ts'
+import { databaseIn, embeddedConnection, postmasterPid } from '../kit/database.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { deviceBody, newSerial, siteBody } from '../kit/records.ts'
-import { tell } from '../kit/scale.ts'
-import { becomesTrue } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
+import { waitUntil } from '../kit/waits.ts'
 
-const place = new Workplace()
-afterAll(() => place.clear(), 60_000)
+const place = ownWorkplace()
 
 /** Phone numbers that occur nowhere else. */
 const phones = ['13987654321', '4008123999']
@@ -91,7 +89,7 @@ test('the logs of a busy and troubled run hold request ids, and no secret, token
   }
 
   // PostgreSQL refuses a row by a constraint that the service does not know, and its error message contains the row.
-  await withSql(embeddedConnection(dataDir), (sql) => sql`alter table site add check (site_name <> 'poison')`)
+  await databaseIn(dataDir).sql`alter table site add check (site_name <> 'poison')`
   await Promise.all(Array.from({ length: 8 }, (_, index) => life(index)))
   // Kills the database while requests are running.
   const last = await client.operate('createApplication', { appName: 'last', thirdPartyConfig: config })
@@ -111,12 +109,12 @@ test('the logs of a busy and troubled run hold request ids, and no secret, token
   const writers = Array.from({ length: 16 }, async () => {
     while (running) statuses.add((await noted(save())).status)
   })
-  expect(await becomesTrue(() => statuses.has(200))).toBe(true)
+  await waitUntil(() => statuses.has(200))
   process.kill(postmasterPid(dataDir), 'SIGKILL')
-  expect(await becomesTrue(() => statuses.has(503))).toBe(true)
+  await waitUntil(() => statuses.has(503))
   running = false
   await Promise.all(writers)
-  expect(await becomesTrue(async () => (await save()).status === 200)).toBe(true)
+  await waitUntil(async () => (await save()).status === 200)
   expect(await service.stop()).toBe(0)
 
   const log = service.stderr()
@@ -125,7 +123,6 @@ test('the logs of a busy and troubled run hold request ids, and no secret, token
     .filter(Boolean)
     .map((line) => JSON.parse(line) as Record<string, unknown>)
   const told = new Set(entries.map((entry) => entry.requestId))
-  tell(`${entries.length} log entries, ${requestIds.length} requests, ${secrets.length} secrets`)
   expect(requestIds.filter((id) => !told.has(id))).toEqual([])
   // The faults have in fact been logged.
   expect(entries.filter((entry) => entry.msg === 'internal error').length).toBeGreaterThanOrEqual(8)

@@ -1,26 +1,21 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { migrate } from '../../src/database/migrate.ts'
 import { openDatabase, type Sql } from '../../src/database/open.ts'
 import { installRoutines, keepRoutines, routine } from '../../src/database/routine.ts'
-import type { OwnDatabase } from '../kit/database.ts'
-import { longTest } from '../kit/scale.ts'
 import { sharedServer } from '../kit/shared-server.ts'
-import { becomesTrue, load, sleep } from '../kit/waits.ts'
+import { sleep, waitUntil } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 
 // How a start migrates the schema, and how the SQL functions of other versions are removed.
 
 const place = new Workplace()
-let server: OwnDatabase
 let databases = 0
 let sql: Sql
 const opened: Sql[] = []
 
-beforeAll(async () => {
-  server = await sharedServer()
-}, 120_000)
+const server = await sharedServer()
 beforeEach(async () => {
   databases++
   await server.run((admin) => admin.unsafe(`create database migrated_${databases}`))
@@ -122,9 +117,8 @@ describe('migrate', () => {
     })
     await begins.promise
     const all = [sql, ...others].map((pool) => migrate(pool, open, folder, log))
-    const isBuilding = async () =>
-      (await server.run((admin) => admin`select 1 from pg_stat_progress_create_index`)).length === 1
-    expect(await becomesTrue(isBuilding)).toBe(true)
+    const isBuilding = async () => (await server.sql`select 1 from pg_stat_progress_create_index`).length === 1
+    await waitUntil(isBuilding)
     // Longer than the statement timeout, and than PostgreSQL's deadlock timeout.
     await sleep(2500)
     expect(await appliedFiles()).toEqual(['0001-first.sql'])
@@ -138,50 +132,6 @@ describe('migrate', () => {
     expect(
       lines.filter(([words]) => String(words).startsWith('waiting for another process')).length,
     ).toBeGreaterThanOrEqual(2)
-  })
-
-  longTest('gives up waiting for a lock before others queue behind it for long, and tries again', async () => {
-    const { folder, write, lines, log } = folderOf({ '0001-first.sql': 'create table first (n int);' })
-    await migrate(sql, open, folder, log)
-    write({ '0002-second.sql': 'create table second (n int); alter table first add column m int;' })
-    const begins = Promise.withResolvers<void>()
-    const ends = Promise.withResolvers<void>()
-    const reading = open().begin(async (tx) => {
-      await tx`set idle_in_transaction_session_timeout = 0`
-      await tx`select count(*) from first`
-      begins.resolve()
-      await ends.promise
-    })
-    await begins.promise
-    const migrating = migrate(sql, open, folder, log)
-    const isQueued = async () =>
-      (await server.run((admin) => admin`select 1 from pg_locks where not granted and mode = 'AccessExclusiveLock'`))
-        .length === 1
-    expect(await becomesTrue(isQueued)).toBe(true)
-    // A writer that queues behind the migration waits no longer than the migration's lock timeout, at each attempt.
-    const writer = open()
-    await writer`set statement_timeout = 30000`
-    const givenUp = () => lines.filter(([, words]) => String(words).startsWith('migration couldn’t lock'))
-    const pauses: number[] = []
-    const writing = load(
-      async () => {
-        const began = performance.now()
-        await writer`insert into first values (1)`
-        pauses.push(performance.now() - began)
-      },
-      { pauseMs: 5 },
-    )
-    expect(await becomesTrue(() => givenUp().length >= 2)).toBe(true)
-    await writing.stop()
-    expect(pauses.filter((pause) => pause > 1000).length).toBeGreaterThanOrEqual(2)
-    expect(Math.max(...pauses)).toBeLessThan(4000)
-    expect(pauses.length).toBeGreaterThan(50)
-    expect(await appliedFiles()).toEqual(['0001-first.sql'])
-    expect(await sql`select to_regclass('second') as second`).toEqual([{ second: null }] as never)
-    ends.resolve()
-    await Promise.all([reading, migrating])
-    expect(await appliedFiles()).toEqual(['0001-first.sql', '0002-second.sql'])
-    expect(givenUp()[0]?.[0]).toEqual({ reason: '0002-second.sql: canceling statement due to lock timeout' })
   })
 
   test('tries a file again that waited for a transaction which waited for it', async () => {
@@ -199,9 +149,8 @@ describe('migrate', () => {
       await tx`insert into one values (1)`
       migrating = migrate(sql, open, folder, log)
       const isWaiting = async () =>
-        (await server.run((admin) => admin`select 1 from pg_locks where not granted and mode = 'AccessExclusiveLock'`))
-          .length === 1
-      expect(await becomesTrue(isWaiting)).toBe(true)
+        (await server.sql`select 1 from pg_locks where not granted and mode = 'AccessExclusiveLock'`).length === 1
+      await waitUntil(isWaiting)
       await tx`insert into two default values`
     })
     await migrating
@@ -210,26 +159,6 @@ describe('migrate', () => {
       /^0002-more\.sql: (deadlock detected|canceling statement due to lock timeout)$/,
     )
     expect(lines).toContainEqual([{ reason }, 'migration couldn’t lock its tables; will retry'])
-  })
-
-  test('logs why a file holds the write path, where there is anything to hold', async () => {
-    const { folder, write, lines, log } = folderOf({
-      '0001-first.sql': 'create table first (n int);',
-      '0002-held.sql': '-- Carries rows.\n-- holds the write path: all rows move\nupdate first set n = 1;',
-    })
-    await migrate(sql, open, folder, log)
-    const words = () => lines.splice(0).map(([, each]) => each)
-    expect(words()).toEqual(['migration applied', 'migration applied'])
-    write({
-      '0003-held.sql': '-- holds the write path: all rows move\n-- again\nupdate first set n = 1;',
-      '0004-not.sql': '-- It\nupdate first set n = 2;\n-- holds the write path: not in the head',
-    })
-    await migrate(sql, open, folder, log)
-    expect(lines[0]).toEqual([
-      { file: '0003-held.sql', reason: 'all rows move' },
-      'this migration blocks writes while it runs',
-    ])
-    expect(words().slice(1)).toEqual(['migration applied', 'migration applied'])
   })
 })
 

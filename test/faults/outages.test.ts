@@ -1,19 +1,19 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ProcessId } from '../../src/embedded/processes.ts'
 import { type Answer, Client } from '../kit/client.ts'
-import { databaseProcesses, embeddedConnection, type OwnDatabase, postmasterPid, withSql } from '../kit/database.ts'
+import { databaseIn, type OwnDatabase } from '../kit/database.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
-import { atScale, distribution, longTest, tell } from '../kit/scale.ts'
+import { atScale, tell } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
 import { newSharedDatabase } from '../kit/shared-server.ts'
-import { becomesTrue, sleep } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
+import { becomesTrue, sleep, waitUntil } from '../kit/waits.ts'
+import { everyOperation, type Operations } from './every-operation.ts'
 
-const place = new Workplace()
-afterAll(() => place.clear(), 60_000)
+const place = ownWorkplace()
 
 const statementTimeoutMs = 1000
 
@@ -53,18 +53,14 @@ describe.concurrent.each(atScale(parts.slice(0, 1), parts))('while $what stands 
     const service = await serviceOn(database)
     const client = new Client(service)
     const app = await newApplication(client)
-    const { appId, appSecret, token } = app
+    const { appId } = app
     const devices = Array.from({ length: 40 }, () => keyedDevice(client, app))
-    const operations: Record<string, () => Promise<Answer<unknown>>> = {
-      saveSite: () => client.call('saveSite', siteBody(appId), { token }),
-      issueToken: () =>
-        client.call('issueToken', { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }),
-      getThirdPartyConfig: () => client.call('getThirdPartyConfig', { appId }, { token }),
+    // These three answer also without the database.
+    const { getReadiness, getMetrics, getOverview, ...others } = await everyOperation(client, service, app)
+    const operations: Operations = {
+      ...others,
       'getThirdPartyConfig with an unknown token': () =>
         client.call('getThirdPartyConfig', { appId }, { token: 'A'.repeat(43) }),
-      pageBillingRules: () => client.operate('pageBillingRules', { appId }),
-      createApplication: () => client.operate('createApplication', { appName: 'test' }),
-      createDevice: () => keyedDevice(client, app).send(),
     }
     const stopped = choose(database.processes(), database.pid)
     expect(stopped.length).toBeGreaterThan(3)
@@ -105,12 +101,7 @@ describe.concurrent.each(atScale(parts.slice(0, 1), parts))('while $what stands 
     } finally {
       for (const { pid } of stopped) process.kill(pid, 'SIGCONT')
     }
-    const began = performance.now()
     expect(await worksAgain(client, app, 10_000), 'healed within 10 s').toBe(true)
-    tell(
-      `${what}: ${answers.length} told in ${distribution(answers.map(({ took }) => took))}, ` +
-        `creating again ${(performance.now() - began).toFixed(0)} ms after`,
-    )
     const odd = answers.filter(({ answer }) => answer.status !== 503 || answer.code !== 50003)
     if (what === 'the whole database') expect(odd.map(({ name, answer }) => `${name}: ${answer.text}`)).toEqual([])
     // New connections have new PostgreSQL processes, which may well work.
@@ -122,11 +113,9 @@ describe.concurrent.each(atScale(parts.slice(0, 1), parts))('while $what stands 
     // A request without a response is repeated with its key, and its device exists once.
     for (const device of devices) {
       expect((await device.send()).status).toBe(200)
-      const [row] = await database.run(
-        (sql) => sql`
+      const [row] = await database.sql`
         select (select count(*)::int from device where device_no = ${device.deviceNo}) as rows,
-          (select count(*)::int from event where app_id = ${appId} and subject = ${device.deviceNo}) as events`,
-      )
+          (select count(*)::int from event where app_id = ${appId} and subject = ${device.deviceNo}) as events`
       expect(row).toMatchObject({ rows: 1, events: 1 })
     }
     for (const [name, operation] of Object.entries(operations)) {
@@ -152,8 +141,7 @@ describe.concurrent('a full disk', () => {
     if (disk === undefined) return tell('no disk can be mounted here: not tested')
     try {
       const env = { FORECOURT_STATEMENT_TIMEOUT_MS: String(statementTimeoutMs) }
-      const service = await place.startService({ dataDir: join(disk, 'data'), env })
-      const client = new Client(service)
+      const { service, client } = await place.start({ dataDir: join(disk, 'data'), env })
       const app = await newApplication(client)
       // Leaves room for some more devices only.
       spawnSync('dd', ['if=/dev/zero', `of=${join(disk, 'slack')}`, 'bs=1M', 'count=2'])
@@ -177,11 +165,8 @@ describe.concurrent('a full disk', () => {
       expect(statuses.get(503) ?? 0, 'creates that were told that there is no room').toBeGreaterThan(0)
       expect((await client.call('getHealth', {})).status).toBe(200)
       rmSync(join(disk, 'rest'))
-      const began = performance.now()
       expect(await worksAgain(client, app, 15_000), 'healed within 15 s').toBe(true)
-      const back = (performance.now() - began).toFixed(0)
-      tell(`a full disk: ${created.length} created, ${statuses.get(503)} told 503, creating again ${back} ms after`)
-      const rows = await withSql(embeddedConnection(service.dataDir), (sql) => sql`select device_no from device`)
+      const rows = await databaseIn(service.dataDir).sql`select device_no from device`
       const kept = new Set(rows.map((row) => row.device_no))
       expect(created.filter((serial) => !kept.has(serial))).toEqual([])
       expect(await service.stop()).toBe(0)
@@ -208,7 +193,7 @@ test('with 5 creates allowed to wait, a flood’s surplus is refused at once and
     for (const { send } of [keyedDevice(client, app), keyedDevice(client, app)]) await send()
     return performance.now() - began < 200
   }
-  expect(await becomesTrue(isFresh)).toBe(true)
+  await waitUntil(isFresh)
   database.signalAll('SIGSTOP')
   try {
     const flood = Array.from({ length: 100 }, () => timed(keyedDevice(client, app).send()))
@@ -224,9 +209,6 @@ test('with 5 creates allowed to wait, a flood’s surplus is refused at once and
       expect(answer.headers.get('retry-after')).toMatch(/^\d+$/)
     }
     const waited = answers.filter(({ took }) => took > 2500)
-    const surplus = answers.filter(({ took }) => took <= 2500).map(({ took }) => took)
-    tell(`a flood of 100: ${waited.length} waited, the others were refused in ${distribution(surplus)}`)
-    tell(`/healthz meanwhile: ${distribution(probes)}`)
     // Five in the queue, and at most one running batch of other requests.
     expect(waited.length).toBeGreaterThan(0)
     expect(waited.length).toBeLessThanOrEqual(10)
@@ -239,52 +221,14 @@ test('with 5 creates allowed to wait, a flood’s surplus is refused at once and
   await database.stop()
 })
 
-longTest(
-  'an embedded database that is killed comes back by itself, also when only one of its backends is killed',
-  async () => {
-    const service = await place.startService({ env: { FORECOURT_STATEMENT_TIMEOUT_MS: String(statementTimeoutMs) } })
-    const client = new Client(service)
-    const app = await newApplication(client)
-    const took: number[] = []
-    for (let kill = 0; kill < atScale(4, 6); kill++) {
-      const writing = Array.from({ length: 24 }, () => keyedDevice(client, app))
-      const first = Promise.all(writing.map((device) => device.send()))
-      const postmaster = postmasterPid(service.dataDir)
-      const backends = databaseProcesses(service.dataDir).filter(({ pid }) => pid !== postmaster)
-      // The newest backend process serves a connection of the service.
-      const victim = kill % 2 === 0 ? postmaster : (backends.at(-1)?.pid as number)
-      process.kill(victim, 'SIGKILL')
-      const began = performance.now()
-      for (const { status, text } of await first) expect([200, 503], text).toContain(status)
-      expect(await worksAgain(client, app, 20_000), 'healed within 20 s').toBe(true)
-      took.push(performance.now() - began)
-      for (const device of writing) {
-        // After a first success some requests can still fail: a server that lost a backend ends all others first.
-        const isSettled = async () => (await device.send()).status === 200
-        expect(await becomesTrue(isSettled), 'settled by its key').toBe(true)
-      }
-      const rows = await withSql(
-        embeddedConnection(service.dataDir),
-        (sql) => sql`
-      select count(*)::int as events from event where subject in ${sql(writing.map((device) => device.deviceNo))}`,
-      )
-      expect(rows[0]?.events).toBe(writing.length)
-    }
-    tell(`an embedded database that was killed: creating again after ${distribution(took)}`)
-    expect((await client.call('getReadiness', {})).status).toBe(200)
-    expect(await service.stop()).toBe(0)
-    expect(databaseProcesses(service.dataDir)).toEqual([])
-  },
-)
-
 test('a row that the database will not take fails alone, and its neighbours in the batch are written', async () => {
   const database = await newSharedDatabase()
   // A busy machine needs more than the other tests' second for the transactions of a batch that is halved.
   const service = await serviceOn(database, { FORECOURT_STATEMENT_TIMEOUT_MS: '5000' })
   const client = new Client(service)
   const app = await newApplication(client)
-  await database.run((sql) => sql`alter table device add check (device_name <> 'poison')`)
-  await database.run((sql) => sql`alter table site add check (site_name <> 'poison')`)
+  await database.sql`alter table device add check (device_name <> 'poison')`
+  await database.sql`alter table site add check (site_name <> 'poison')`
   for (let round = 0; round < 5; round++) {
     const answers = await Promise.all(
       Array.from({ length: 32 }, (_, index) => {
@@ -298,11 +242,9 @@ test('a row that the database will not take fails alone, and its neighbours in t
     expect(told).toEqual(Array.from({ length: 32 }, (_, index) => (index % 16 === 7 ? '500 49999' : '200 0')))
     for (const { text } of answers) expect(text).not.toMatch(/constraint|violates|check|relation/i)
   }
-  const [row] = await database.run(
-    (sql) => sql`
+  const [row] = await database.sql`
     select (select count(*)::int from device) as devices, (select count(*)::int from site) as sites,
-      (select count(*)::int from event where type in ('device.bound', 'site.created')) as events`,
-  )
+      (select count(*)::int from event where type in ('device.bound', 'site.created')) as events`
   expect(row).toMatchObject({ devices: 75, sites: 75, events: 150 })
   // Each transaction takes a while: with one for each row, those behind the faulty row would wait for too long.
   await database.run(async (sql) => {

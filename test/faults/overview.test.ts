@@ -1,23 +1,21 @@
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { examine } from '../../src/cli/doctor.ts'
-import { Client } from '../kit/client.ts'
-import { embeddedConnection, withSql } from '../kit/database.ts'
+import { databaseIn, embeddedConnection, withSql } from '../kit/database.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { newPerson, signIn } from '../kit/people.ts'
 import { deviceBody, newApplication, newSerial, siteBody } from '../kit/records.ts'
-import { becomesTrue } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
+import { waitUntil } from '../kit/waits.ts'
 
 // The overview of a separate service: what needs attention, and how recent its counts are.
 
-const place = new Workplace()
-const service = await place.startService({})
-const client = new Client(service)
-afterAll(() => place.clear(), 60_000)
+const place = ownWorkplace()
+const { service, client } = await place.start({})
 
 const inDatabase: <T>(use: Parameters<typeof withSql<T>>[1]) => Promise<T> = (use) =>
   withSql(embeddedConnection(service.dataDir), use)
 /** Makes the stored counts look old, so that the next request counts again. */
-const makeOld = () => inDatabase((sql) => sql`update platform_count set counted_at = now() - interval '10 minutes'`)
+const makeOld = () =>
+  databaseIn(service.dataDir).sql`update platform_count set counted_at = now() - interval '10 minutes'`
 const overview = async (as?: { headers: Record<string, string> }) =>
   (await (as === undefined ? client.operate('getOverview', {}) : client.call('getOverview', {}, as))).data
 
@@ -85,7 +83,7 @@ test('what failed beside the requests asks for attention; why a backup failed is
   const [admin, operator] = [await as('admin'), await as('operator')]
   // Findings about the service's surroundings are kept in memory for some seconds.
   const isTold = async () => (await overview(admin)).attention.some(({ code }: Found) => code === 'backupFailed')
-  expect(await becomesTrue(isTold)).toBe(true)
+  await waitUntil(isTold)
   const { attention } = await overview(admin)
   const of = (code: string) => attention.filter((found: Found) => found.code === code).map(values)
   expect(of('importFailed')).toMatchObject([{ kind: 'deviceInventory', reason: 'the file is cut' }])
@@ -99,12 +97,10 @@ test('what failed beside the requests asks for attention; why a backup failed is
   const seen = await seenBy(operator)
   expect(seen.split('backupFailed')).toHaveLength(3)
   expect(seen).not.toContain('hidden')
-  await inDatabase(
-    (sql) => sql`
-    update backup_record set failure = null, began_at = now() - interval '27 hours'`,
-  )
+  await databaseIn(service.dataDir).sql`
+    update backup_record set failure = null, began_at = now() - interval '27 hours'`
   const isLate = async () => (await overview(operator)).attention.some(({ code }: Found) => code === 'backupLate')
-  expect(await becomesTrue(isLate)).toBe(true)
+  await waitUntil(isLate)
 })
 
 test('the chart has as many refusals as the log, also past what the log keeps of a minute', async () => {
@@ -117,20 +113,18 @@ test('the chart has as many refusals as the log, also past what the log keeps of
   const logged = async () => (await client.operate('pageRefusals', {})).data.total as number
   const charted = async () =>
     (await overview()).minutes.reduce((sum: number, { refusals }: { refusals: number }) => sum + refusals, 0)
-  expect(await becomesTrue(async () => (await logged()) >= 300)).toBe(true)
-  expect(await becomesTrue(async () => (await charted()) === (await logged()))).toBe(true)
+  await waitUntil(async () => (await logged()) >= 300)
+  await waitUntil(async () => (await charted()) === (await logged()))
   // Beyond the newest thousand of an application, the oldest refusals are removed from the log and from the chart.
   const full = await newApplication(client)
-  await inDatabase(
-    (sql) => sql`
+  await databaseIn(service.dataDir).sql`
     with more as (
       insert into refusal (app_id, time, request_id, operation, code, actor)
       select ${full.appId}, now() - interval '2 hours' + i * interval '1 second', 'x', 'createDevice', 10001, 'application:x'
       from generate_series(1, 1000) as i returning time)
     insert into minute_figures (minute, creates, refusals)
     select date_trunc('minute', time), 0, count(*) from more group by 1
-    on conflict (minute) do update set refusals = minute_figures.refusals + excluded.refusals`,
-  )
+    on conflict (minute) do update set refusals = minute_figures.refusals + excluded.refusals`
   for (let made = 0; made < 3; made++) {
     const faulty = { ...deviceBody(full.appId), deviceNo: '' }
     expect((await client.call('createDevice', faulty, { token: full.token })).code).toBe(10001)
@@ -138,9 +132,9 @@ test('the chart has as many refusals as the log, also past what the log keeps of
   const newest = async () => (await client.operate('pageRefusals', { appId: full.appId, pageSize: 5 })).data
   const hasAll = ({ list }: { list: { requestId: string }[] }) =>
     list[2]?.requestId !== 'x' && list[3]?.requestId === 'x'
-  expect(await becomesTrue(async () => hasAll(await newest()))).toBe(true)
+  await waitUntil(async () => hasAll(await newest()))
   expect((await newest()).total).toBe(1000)
-  expect(await becomesTrue(async () => (await charted()) === (await logged()))).toBe(true)
+  await waitUntil(async () => (await charted()) === (await logged()))
 })
 
 test('a look at old counts waits for new ones, with all others who look; one that waits in vain shows the old', async () => {

@@ -5,7 +5,7 @@ import type { OwnDatabase } from '../kit/database.ts'
 import { newApplication, type TestApplication } from '../kit/records.ts'
 import { atScale, isLong } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
-import { becomesTrue, load, sleep, standStill } from '../kit/waits.ts'
+import { load, sleep, standStill, waitUntil } from '../kit/waits.ts'
 import { byPresence, PresenceBed } from './presence-bed.ts'
 import { detail, registerDevices, report } from './state-reports.ts'
 
@@ -29,11 +29,10 @@ const start = (presenceSeconds = seconds) =>
   })
 
 /** Since when the service has heard devices without a break. */
-const heardSince = () =>
-  bed.database.run(async (sql) => {
-    const [row] = await sql<[{ since: Date }]>`select since from service_hearing`
-    return row.since.getTime()
-  })
+const heardSince = async () => {
+  const [row] = await bed.database.sql<[{ since: Date }]>`select since from service_hearing`
+  return row.since.getTime()
+}
 
 interface Fleet {
   app: TestApplication
@@ -59,7 +58,7 @@ async function expectTimeToReport(service: Service, { app, silent, reporting }: 
   const reports = load(() => report(client, app, reporting, {}), { pauseMs: timeoutMs / 5 })
   try {
     const areMarked = async () => byPresence(await bed.readStateEvents(silent)).length === silent.length
-    expect(await becomesTrue(areMarked)).toBe(true)
+    await waitUntil(areMarked)
   } finally {
     await reports.stop()
   }
@@ -86,7 +85,7 @@ test('after a time without a process, each device has a whole timeout to report'
     service = await start()
     await expectTimeToReport(service, fleet, from)
   }
-}, 60_000)
+})
 
 test('so it has after an outage of the database, and after a pause', async () => {
   const outages: ((database: OwnDatabase) => Promise<unknown>)[] = [
@@ -102,10 +101,10 @@ test('so it has after an outage of the database, and after a pause', async () =>
     const fleet = await onlineFleet(service)
     const from = Date.now()
     await outage(bed.database)
-    expect(await becomesTrue(async () => (await fetch(`${service.url}/readyz`)).ok)).toBe(true)
+    await waitUntil(async () => (await fetch(`${service.url}/readyz`)).ok)
     await expectTimeToReport(service, fleet, from)
   }
-}, 90_000)
+})
 
 test('there is no break while one of several processes serves, nor by one that is shorter than a tenth of the timeout', async () => {
   const other = await start(12)
@@ -119,7 +118,7 @@ test('there is no break while one of several processes serves, nor by one that i
   expect(await heardSince()).toBe(since)
   if (isLong) {
     const areMarked = async () => byPresence(await bed.readStateEvents(fleet.silent)).length === fleet.silent.length
-    expect(await becomesTrue(areMarked)).toBe(true)
+    await waitUntil(areMarked)
     expect(await heardSince()).toBe(since)
   }
   await other.stop()
@@ -132,4 +131,4 @@ test('there is no break while one of several processes serves, nor by one that i
     expect(await heardSince()).toBe(since)
   }
   await service.stop()
-}, 60_000)
+})

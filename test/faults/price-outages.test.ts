@@ -1,17 +1,16 @@
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { lockApplication } from '../../src/database/application-lock.ts'
 import { type Answer, Client } from '../kit/client.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { newApplication, siteBody, type TestApplication } from '../kit/records.ts'
 import { longTest } from '../kit/scale.ts'
 import type { Service } from '../kit/service.ts'
-import { becomesTrue, sleepUntil } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
+import { sleepUntil, waitUntil } from '../kit/waits.ts'
 
 // Price changes whose moment comes while nobody can write them down: while no process runs, or while another writer holds
 // the application.
 
-const place = new Workplace()
-afterAll(() => place.clear(), 60_000)
+const place = ownWorkplace()
 
 async function done<Data>(answer: Promise<Answer<Data>>): Promise<Data> {
   const { code, text, data } = await answer
@@ -105,22 +104,19 @@ test('what came due while another writer holds the application is in force from 
     }),
   )
   const isWritten = async () => (await inForce()).every(({ appliedTime }) => appliedTime !== null)
-  expect(await becomesTrue(isWritten)).toBe(true)
+  await waitUntil(isWritten)
   await expectInForce(client, waiting)
 })
 
-longTest(
-  'what came due while no process ran is written down before any says that it is ready, once, in the order of the moments',
-  async () => {
-    const database = await place.startDatabase()
-    const env = { DATABASE_URL: database.url() }
-    const before = await place.startService({ env })
-    const waiting = await newWaiting(new Client(before), 2_500)
-    await before.kill('SIGKILL')
-    expect(Date.now(), 'the machine is too busy for this test').toBeLessThan(waiting.moments[0])
-    await sleepUntil(waiting.moments[2] + 100)
-    const services: Service[] = await Promise.all([place.startService({ env }), place.startService({ env })])
-    // The first request to each service: by then all changes must be in force.
-    for (const service of services) await expectInForce(new Client(service), waiting)
-  },
-)
+longTest('what came due while no process ran is written once, in order, before any is ready', async () => {
+  const database = await place.startDatabase()
+  const env = { DATABASE_URL: database.url() }
+  const before = await place.startService({ env })
+  const waiting = await newWaiting(new Client(before), 2_500)
+  await before.kill('SIGKILL')
+  expect(Date.now(), 'the machine is too busy for this test').toBeLessThan(waiting.moments[0])
+  await sleepUntil(waiting.moments[2] + 100)
+  const services: Service[] = await Promise.all([place.startService({ env }), place.startService({ env })])
+  // The first request to each service: by then all changes must be in force.
+  for (const service of services) await expectInForce(new Client(service), waiting)
+})

@@ -1,96 +1,56 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import {
-  endPreviousApplicationSecret,
-  freezeApplication,
-  rotateApplicationSecret,
-} from '../../src/applications/contract.ts'
-import { rotateCallbackSecret } from '../../src/applications/third-party-config/contract.ts'
-import { forceUnbindDevice, transferDevice, transferDevices } from '../../src/devices/ownership/contract.ts'
-import {
-  createOperator,
-  createOperatorKey,
-  deleteOperator,
-  deleteOperatorKey,
-  handOverOperatorKey,
-  resetOperator,
-  updateOperator,
-} from '../../src/people/operators/contract.ts'
-import {
-  deletePasskey,
-  deleteTotp,
-  renewRecoveryCodes,
-  resetSecondFactors,
-  savePasskey,
-  saveTotp,
-  startPasskey,
-  startTotp,
-} from '../../src/people/second-factor/contract.ts'
-import { unlinkSignOn } from '../../src/people/sign-on/contract.ts'
+import { describe, expect, test } from 'bun:test'
 import { operations } from '../../src/reference/operations.ts'
 import { Client, rememberedMs } from '../kit/client.ts'
-import type { OwnDatabase } from '../kit/database.ts'
+import { contractOf, type OperationId } from '../kit/contracts.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { codeOf, cookieOf, enter, newGenerator, newPerson, signIn } from '../kit/people.ts'
 import { newSerial, shownSecret } from '../kit/records.ts'
-import { untyped } from '../kit/untyped.ts'
+import { newSignedIn } from '../kit/sessions.ts'
 import { becomes } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
 
 // Dangerous acts ask for a proof that is not old.
 
-const place = new Workplace()
-let database: OwnDatabase
-let brief: Client
+const place = ownWorkplace()
 /** How long a proof lasts. */
 const proofMs = 1000
-afterAll(() => place.clear(), 60_000)
 
-beforeAll(async () => {
-  database = await place.findDatabase()
-  const env = {
-    DATABASE_URL: database.url(),
-    FORECOURT_TRUSTED_PROXIES: '127.0.0.1,::1',
-    FORECOURT_CONFIRM_SECONDS: String(proofMs / 1000),
-  }
-  brief = new Client(await place.startService({ env }))
-}, 120_000)
+const database = await place.findDatabase()
+const env = {
+  DATABASE_URL: database.url(),
+  FORECOURT_TRUSTED_PROXIES: '127.0.0.1,::1',
+  FORECOURT_CONFIRM_SECONDS: String(proofMs / 1000),
+}
+const brief = new Client(await place.startService({ env }))
 
 describe('a proof', () => {
   test('that is too old is asked for before anything is looked at, and a new one lets the act through', async () => {
-    const person = await newPerson(brief, 'admin')
-    const headers = await signIn(brief, person)
+    const { headers, ...person } = await newSignedIn(brief, 'admin')
     // The sign-in is one.
     const act = async () => (await brief.call('createOperatorKey', {}, { headers })).code
     expect(await act()).toBe(10001)
     expect(await becomes(10035, act, proofMs + rememberedMs)).toBe(10035)
-    const dangerous = [
-      ...[rotateApplicationSecret, endPreviousApplicationSecret, rotateCallbackSecret, freezeApplication],
-      ...[createOperator, updateOperator, deleteOperator, resetOperator, createOperatorKey, deleteOperatorKey],
-      handOverOperatorKey,
-      ...[startTotp, saveTotp, deleteTotp, renewRecoveryCodes, resetSecondFactors],
-      ...[startPasskey, savePasskey, deletePasskey, unlinkSignOn],
-      ...[forceUnbindDevice, transferDevice, transferDevices],
-    ].map(untyped)
-    for (const operation of dangerous) {
-      const { status, code, data } = await brief.call(operation, {}, { headers })
-      expect([operation.id, status, code, data]).toEqual([operation.id, 403, 10035, null])
+    const dangerous: OperationId[] = [
+      ...(['rotateApplicationSecret', 'endPreviousApplicationSecret', 'rotateCallbackSecret'] as const),
+      ...(['freezeApplication', 'createOperator', 'updateOperator', 'deleteOperator', 'resetOperator'] as const),
+      ...(['createOperatorKey', 'deleteOperatorKey', 'handOverOperatorKey', 'startTotp', 'saveTotp'] as const),
+      ...(['deleteTotp', 'renewRecoveryCodes', 'resetSecondFactors', 'startPasskey', 'savePasskey'] as const),
+      ...(['deletePasskey', 'unlinkSignOn', 'forceUnbindDevice', 'transferDevice', 'transferDevices'] as const),
+    ]
+    for (const id of dangerous) {
+      const { status, code, data } = await brief.call(contractOf(id), {}, { headers })
+      expect([id, status, code, data]).toEqual([id, 403, 10035, null])
       // Bearer keys are asked for none.
-      expect((await brief.operate(operation, {})).code).not.toBe(10035)
+      expect((await brief.operate(contractOf(id), {})).code).not.toBe(10035)
     }
     const asking = operations.filter(({ asksProof }) => asksProof).map(({ id }) => id)
-    const named = dangerous.map(({ id }) => id)
-    expect(asking.toSorted()).toEqual(named.toSorted())
-    const ofMany = {
-      kind: 'devices',
-      act: 'forceUnbind',
-      filter: { all: true },
-      reason: 'x',
-      appId: 'no-such-application',
-    }
-    expect((await brief.call('createAct', ofMany, { headers })).code).toBe(10035)
-    expect((await brief.call('createAct', { ...ofMany, act: 'transfer', targetAppId: 'y' }, { headers })).code).toBe(
-      10035,
-    )
-    expect((await brief.call('createAct', { ...ofMany, act: 'unbind' }, { headers })).code).toBe(10004)
+    expect(asking.toSorted()).toEqual(dangerous.toSorted())
+    const ofMany = { kind: 'devices', filter: { all: true }, reason: 'x', appId: 'no-such-application' }
+    for (const [act, code] of [
+      [{ act: 'forceUnbind' }, 10035],
+      [{ act: 'transfer', targetAppId: 'y' }, 10035],
+      [{ act: 'unbind' }, 10004],
+    ] as const)
+      expect((await brief.call('createAct', { ...ofMany, ...act }, { headers })).code).toBe(code)
 
     expect((await brief.call('pageOperators', {}, { headers })).code).toBe(0)
     expect((await brief.call('confirmSession', { password: 'wrong' }, { headers })).code).toBe(10031)
@@ -109,8 +69,7 @@ describe('a proof', () => {
     expect((await confirm({ password })).code).toBe(10007)
     expect((await enter(brief, person, undefined, headers)).code).toBe(10007)
     // Codes are guessed ten times in all, by confirmations and sign-ins together.
-    const holder = await newPerson(brief, 'viewer')
-    const own = await signIn(brief, holder)
+    const { headers: own, ...holder } = await newSignedIn(brief, 'viewer')
     const { secret } = await newGenerator(brief, own)
     for (let time = 0; time < 5; time++) {
       expect((await confirm({ password: holder.password, code: '000000' }, own)).code).toBe(10033)
@@ -136,28 +95,24 @@ describe('a proof', () => {
     const session = { cookie: cookieOf(await enterBy(operatorKey)) }
     const confirm = async (shown: string) =>
       (await brief.call('confirmSession', { operatorKey: shown }, from(session))).code
-    const failures = () =>
-      database.run(async (sql) => (await sql`select failures from sign_in_attempt where key = ${key}`)[0]?.failures)
+    const failures = async () =>
+      (await database.sql`select failures from sign_in_attempt where key = ${key}`)[0]?.failures
     const wrong = `${operatorKey.slice(0, -1)}!`
     expect([await confirm(wrong), await confirm(foreign), (await enterBy(wrong)).code]).toEqual([10031, 10031, 10031])
     expect(await failures()).toBe(3)
     expect(await confirm(operatorKey)).toBe(0)
     expect(await failures()).toBe(3)
-    await database.run((sql) => sql`update sign_in_attempt set failures = 100 where key = ${key}`)
+    await database.sql`update sign_in_attempt set failures = 100 where key = ${key}`
     expect([await confirm(operatorKey), (await enterBy(operatorKey)).code]).toEqual([10007, 10007])
   })
 
   test('of another process counts at once', async () => {
-    const person = await newPerson(brief, 'admin')
-    const headers = await signIn(brief, person)
+    const { headers, ...person } = await newSignedIn(brief, 'admin')
     // The first service still has the session in memory as its last look-up found it.
-    await database.run(
-      (sql) =>
-        sql`update operator_session set confirmed_at = now() - interval '1 hour' where operator_id = ${person.id}`,
-    )
+    await database.sql`update operator_session set confirmed_at = now() - interval '1 hour' where operator_id = ${person.id}`
     const act = async () => (await brief.call('createOperatorKey', {}, { headers })).code
     expect(await becomes(10035, act, rememberedMs)).toBe(10035)
-    await database.run((sql) => sql`update operator_session set confirmed_at = now() where operator_id = ${person.id}`)
+    await database.sql`update operator_session set confirmed_at = now() where operator_id = ${person.id}`
     expect(await act()).toBe(10001)
   })
 })

@@ -1,18 +1,15 @@
-import { afterAll, expect, test } from 'bun:test'
-import { Client } from '../kit/client.ts'
+import { expect, test } from 'bun:test'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { deviceBody, newApplication } from '../kit/records.ts'
 import { becomesTrue } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
 
 // A database that accepts connections, but refuses to write or to let anyone sign in.
 
-const place = new Workplace()
-afterAll(() => place.clear(), 60_000)
+const place = ownWorkplace()
 
 test('readiness says that nothing can be written, or that nobody is let in, and all is back when that is over', async () => {
   const database = await place.startDatabase()
-  const service = await place.startService({ env: { DATABASE_URL: database.url() } })
-  const client = new Client(service)
+  const { service, client } = await place.start({ env: { DATABASE_URL: database.url() } })
   const { appId, token } = await newApplication(client)
   const outcome = async () => {
     const ready = await fetch(`${service.url}/readyz`)

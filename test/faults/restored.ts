@@ -20,9 +20,10 @@ export async function inconsistencies(sql: postgres.Sql): Promise<string[]> {
       select 1 from device d where d.app_id = e.app_id and d.device_no = e.subject)`,
     'sites without their event': `select 1 from site s where not exists (
       select 1 from event e where e.app_id = s.app_id and e.subject = s.id::text and e.type = 'site.created')`,
-    'events past their log': `select 1 from event e join event_head h using (app_id) where e.id > h.last_event_id`,
-    'applications without a lock': `select 1 from application a left join application_lock l using (app_id) where l is null`,
-    'sites past their sequence': `select 1 from site where id > (select last_value from site_id)`,
+    'events past their log': 'select 1 from event e join event_head h using (app_id) where e.id > h.last_event_id',
+    'applications without a lock':
+      'select 1 from application a left join application_lock l using (app_id) where l is null',
+    'sites past their sequence': 'select 1 from site where id > (select last_value from site_id)',
   }
   const wrong: string[] = []
   for (const [what, select] of Object.entries(checks)) if ((await sql.unsafe(select)).length > 0) wrong.push(what)

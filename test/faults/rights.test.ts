@@ -1,29 +1,21 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { keepHistory } from '../../src/events/history/store.ts'
 import { Client } from '../kit/client.ts'
-import { type Connection, embeddedConnection, withSql } from '../kit/database.ts'
+import { embeddedConnection, withSql } from '../kit/database.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { newApplication } from '../kit/records.ts'
-import type { Service } from '../kit/service.ts'
-import { Workplace } from '../kit/workplace.ts'
 
 // The rights in the embedded database of the role that serves requests.
 
-const place = new Workplace()
-let service: Service
-let owner: Connection
-let role: Connection
-let appId: string
+const place = ownWorkplace()
 
-beforeAll(async () => {
-  service = await place.startService({ env: { FORECOURT_EVENT_DAYS: '30' } })
-  const { serviceUser, servicePassword } = JSON.parse(readFileSync(join(service.dataDir, 'embedded.json'), 'utf8'))
-  owner = embeddedConnection(service.dataDir)
-  role = { ...owner, user: serviceUser, password: servicePassword }
-  appId = (await newApplication(new Client(service))).appId
-}, 120_000)
-afterAll(() => place.clear(), 120_000)
+const service = await place.startService({ env: { FORECOURT_EVENT_DAYS: '30', FORECOURT_STATE_DAYS: '5' } })
+const { serviceUser, servicePassword } = JSON.parse(readFileSync(join(service.dataDir, 'embedded.json'), 'utf8'))
+const owner = embeddedConnection(service.dataDir)
+const role = { ...owner, user: serviceUser, password: servicePassword }
+const appId = (await newApplication(new Client(service))).appId
 
 test('every connection of a running service is of a role that is no superuser and owns nothing', async () => {
   const rows = await withSql(
@@ -43,7 +35,7 @@ test.each([
   'truncate event',
   'truncate event cascade',
   'drop table event',
-  `alter table event add column forged text`,
+  'alter table event add column forged text',
   'alter table event disable trigger all',
   'create rule forged as on insert to event do instead nothing',
   'merge into event v using (select 1) s on true when matched then delete',
@@ -96,24 +88,34 @@ test('the service says that it uses its routines', async () => {
 })
 
 test('the service still prunes what has had its days, and nothing that has not', async () => {
-  const daysLeft = () =>
+  const daysLeft = (table: string) =>
     withSql(owner, async (sql) => {
       const rows = await sql`
-        select (extract(epoch from now())::bigint - id / 1000000) / 86400 as days from event where app_id = ${appId}
-          and actor = 'x' order by id desc`
+        select (extract(epoch from now())::bigint - id / 1000000) / 86400 as days from ${sql(table)}
+        where app_id = ${appId} and actor = 'x' order by id desc`
       return rows.map(({ days }) => Number(days))
     })
   await withSql(owner, async (sql) => {
     const day = 86_400_000_000
     const today = Math.floor((Date.now() * 1000) / day) * day
-    for (const days of [60, 40, 31, 29])
-      await sql`select add_history_partition('event', ${today - days * day}::bigint, ${today - (days - 1) * day}::bigint)`
-    await sql`
-      insert into event (app_id, id, type, time, actor, data)
-      select ${appId}, ${today}::bigint - days * ${day}::bigint + 1, 'device.bound', now() - days * interval '1 day', 'x', '{}'
-      from unnest(array[60, 40, 31, 29]) as days`
+    for (const [table, days] of [
+      ['event', [60, 40, 31, 29]],
+      ['state_change', [29, 6, 4]],
+    ] as const) {
+      for (const ago of days) {
+        const first = today - ago * day
+        await sql`select add_history_partition(${table}, ${first}::bigint, ${first + day}::bigint)`
+        const row = { app_id: appId, id: first + 1, time: new Date(first / 1000), actor: 'x' }
+        const state = { device_no: 'SN-1', status: 1, online_status: 1, run_status: 0, before: '{}' }
+        const members = table === 'event' ? { type: 'device.bound', data: '{}' } : state
+        await sql`insert into ${sql(table)} ${sql({ ...row, ...members })}`
+      }
+    }
   })
-  expect(await daysLeft()).toEqual([29, 31, 40, 60])
+  expect([await daysLeft('event'), await daysLeft('state_change')]).toEqual([
+    [29, 31, 40, 60],
+    [4, 6, 29],
+  ])
   const direct = await withSql(role, (sql) =>
     sql`select from event_default`.then(
       () => 'read',
@@ -122,6 +124,6 @@ test('the service still prunes what has had its days, and nothing that has not',
   )
   expect(direct).toBe('42501')
   const kept = await withSql(role, (sql) => keepHistory(sql))
-  expect(kept.map(({ outcome }) => outcome)).toEqual(['dropped', 'dropped', 'dropped'])
-  expect(await daysLeft()).toEqual([29])
+  expect(kept.map(({ outcome }) => outcome)).toEqual(Array(5).fill('dropped'))
+  expect([await daysLeft('event'), await daysLeft('state_change')]).toEqual([[29], [4]])
 })

@@ -1,80 +1,55 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createApplication, pageApplications } from '../../src/applications/contract.ts'
-import { createOperatorKey, pageOperators } from '../../src/people/operators/contract.ts'
-import { getSecondFactors, resetSecondFactors } from '../../src/people/second-factor/contract.ts'
-import { confirmSession, getSettings, pageSessions } from '../../src/people/sessions/contract.ts'
 import { openTicket, sealTicket } from '../../src/people/tickets/tickets.ts'
 import { operations } from '../../src/reference/operations.ts'
 import { readKey, SecretBox } from '../../src/secrets/box.ts'
 import { Authenticator, type Lies } from '../kit/authenticator.ts'
-import { Client, rememberedMs } from '../kit/client.ts'
-import type { OwnDatabase } from '../kit/database.ts'
+import { rememberedMs } from '../kit/client.ts'
 import { EventReader } from '../kit/event-reader.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { codeOf, cookieOf, enter, newGenerator, newPassword, newPerson, signIn } from '../kit/people.ts'
 import { newApplication, newSerial } from '../kit/records.ts'
 import { atScale } from '../kit/scale.ts'
-import type { Service } from '../kit/service.ts'
+import { newSignedIn } from '../kit/sessions.ts'
 import { untyped } from '../kit/untyped.ts'
-import { becomes, becomesTrue } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
+import { becomes, waitUntil } from '../kit/waits.ts'
 
 // What a role that asks for a second factor requires of sessions, in several processes; codes and passkeys.
 
-const place = new Workplace()
+const place = ownWorkplace()
 const origin = 'https://forecourt.example'
-let database: OwnDatabase
-let service: Service
-let client: Client
-afterAll(() => place.clear(), 60_000)
 
-beforeAll(async () => {
-  database = await place.findDatabase()
-  const env = {
-    DATABASE_URL: database.url(),
-    FORECOURT_PUBLIC_URL: origin,
-    FORECOURT_TRUSTED_PROXIES: '127.0.0.1,::1',
-    FORECOURT_REQUIRE_SECOND_FACTOR: 'admin,operator',
-    FORECOURT_WORKERS: '3',
-  }
-  service = await place.startService({ env })
-  client = new Client(service)
-}, 120_000)
+const database = await place.findDatabase()
+const env = {
+  DATABASE_URL: database.url(),
+  FORECOURT_PUBLIC_URL: origin,
+  FORECOURT_TRUSTED_PROXIES: '127.0.0.1,::1',
+  FORECOURT_REQUIRE_SECOND_FACTOR: 'admin,operator',
+  FORECOURT_WORKERS: '3',
+}
+const { service, client } = await place.start({ env })
 
 describe('a role that asks for a second factor', () => {
   test('limits a session by password until a factor is set', async () => {
-    const person = await newPerson(client, 'admin')
-    const headers = await signIn(client, person)
+    const { headers, ...person } = await newSignedIn(client, 'admin')
     const limited = await client.call('getSession', {}, { headers })
     expect(limited.data).toMatchObject({ isLimited: true, method: 'password' })
-    const refused = [
-      [pageApplications, {}],
-      [createApplication, { appName: 'x' }],
-      [pageOperators, {}],
-      [resetSecondFactors, { id: person.id, reason: 'x' }],
-      [createOperatorKey, {}],
-    ] as const
-    for (const [operation, input] of refused) {
-      const { status, code, data } = await client.call(untyped(operation), input, { headers })
-      expect([operation.id, status, code, data]).toEqual([operation.id, 403, 10034, null])
-    }
     // All that it may call; whatever else there is, is refused before anything is looked at.
     const mayCall = /\/(secondFactor\/(?!reset$)\w+|session\/\w+|operator\/changePassword)$/
     const others = operations.filter(({ callers, path }) => callers.includes('operator') && !mayCall.test(path))
     expect(others.length).toBeGreaterThan(60)
-    const codes = await Promise.all(
-      others.map(async ({ id }) => [id, (await client.call(untyped({ id }), {}, { headers })).code]),
-    )
-    expect(codes).toEqual(others.map(({ id }) => [id, 10034]))
-    const open = [
-      [getSettings, {}],
-      [pageSessions, {}],
-      [getSecondFactors, {}],
-      [confirmSession, { password: person.password }],
-    ] as const
-    for (const [operation, input] of open)
-      expect((await client.call(untyped(operation), input, { headers })).code).toBe(0)
+    for (const { id } of others) {
+      const { status, code, data } = await client.call(untyped({ id }), {}, { headers })
+      expect([id, status, code, data]).toEqual([id, 403, 10034, null])
+    }
+    for (const [id, input] of [
+      ['getSettings', {}],
+      ['pageSessions', {}],
+      ['getSecondFactors', {}],
+      ['confirmSession', { password: person.password }],
+    ] as const)
+      expect((await client.call(untyped({ id }), input, { headers })).code).toBe(0)
     const password = newPassword()
     const changed = await client.call(
       'changePassword',
@@ -86,10 +61,8 @@ describe('a role that asks for a second factor', () => {
     expect((await client.call('deleteTotp', {}, { headers })).code).toBe(10056)
     await newGenerator(client, headers)
     // The change applies in each process at once, although they have the limited session in memory.
-    const answers = await Promise.all(
-      Array.from({ length: 30 }, () => client.call('pageApplications', {}, { headers })),
-    )
-    expect(answers.map(({ code }) => code)).toEqual(Array(30).fill(0))
+    const asks = Array.from({ length: 30 }, () => client.call('pageApplications', {}, { headers }))
+    expect((await Promise.all(asks)).map(({ code }) => code)).toEqual(Array(30).fill(0))
     expect((await client.call('getSession', {}, { headers })).data.isLimited).toBe(false)
     expect((await client.call('deleteTotp', {}, { headers })).code).toBe(10057)
     expect((await client.call('getSecondFactors', {}, { headers })).data.totp).not.toBeNull()
@@ -135,8 +108,7 @@ describe('a role that asks for a second factor', () => {
   })
 
   test('is told within a second of a change of role', async () => {
-    const person = await newPerson(client, 'viewer')
-    const headers = await signIn(client, person)
+    const { headers, ...person } = await newSignedIn(client, 'viewer')
     expect((await client.call('getSession', {}, { headers })).data.isLimited).toBe(false)
     const { appId } = await newApplication(client)
     const stream = await EventReader.open(client.url, { headers, query: { appId } })
@@ -178,12 +150,12 @@ describe('codes', () => {
       const answers = await Promise.all(tries)
       // On a busy machine the first may be told 50003 before it has used the code; then one that comes again uses it.
       const isUsed = async () => {
-        await database.run((sql) => sql`delete from sign_in_attempt`)
+        await database.sql`delete from sign_in_attempt`
         const answer = await enter(client, person, code)
         answers.push(answer)
         return answer.code === 10033
       }
-      expect(await becomesTrue(isUsed)).toBe(true)
+      await waitUntil(isUsed)
       expect(answers.filter((answer) => answer.code === 0).length).toBeLessThanOrEqual(1)
       for (const answer of answers) expect([0, 10033, 10007, 50003]).toContain(answer.code)
     }
@@ -198,7 +170,7 @@ describe('codes', () => {
     }
     expect((await enter(client, person, codeOf(secret), from(20))).code).toBe(10007)
     expect((await enter(client, person, recoveryCodes[0], from(21))).code).toBe(10007)
-    await database.run((sql) => sql`update sign_in_attempt set since = now() - interval '16 minutes'`)
+    await database.sql`update sign_in_attempt set since = now() - interval '16 minutes'`
     expect((await enter(client, person, codeOf(secret, 1), from(22))).code).toBe(0)
   })
 
@@ -224,7 +196,7 @@ describe('codes', () => {
   test('of a generator that was begun more than 10 minutes ago set nothing up', async () => {
     const headers = await signIn(client, await newPerson(client, 'viewer'))
     const { secret } = (await client.call('startTotp', {}, { headers })).data
-    await database.run((sql) => sql`update operator_totp_draft set expires_at = now()`)
+    await database.sql`update operator_totp_draft set expires_at = now()`
     expect((await client.call('saveTotp', { code: codeOf(secret) }, { headers })).code).toBe(10033)
   })
 
@@ -248,13 +220,12 @@ describe('codes', () => {
 
 describe('the audit trail', () => {
   test('tells of factors that were added, removed and reset, and no secret', async () => {
-    const person = await newPerson(client, 'viewer')
-    const headers = await signIn(client, person)
+    const { headers, ...person } = await newSignedIn(client, 'viewer')
     const { secret, recoveryCodes } = await newGenerator(client, headers)
     const renewed = (await client.call('renewRecoveryCodes', {}, { headers })).data.recoveryCodes
     expect((await client.call('deleteTotp', {}, { headers })).code).toBe(0)
     await newGenerator(client, headers)
-    const browsers = () => database.run((sql) => sql`select 1 from operator_browser where operator_id = ${person.id}`)
+    const browsers = () => database.sql`select 1 from operator_browser where operator_id = ${person.id}`
     expect(await browsers()).toHaveLength(1)
     await client.operate('resetSecondFactors', { id: person.id, reason: 'the phone is lost' })
     // Its browsers are strangers again.
@@ -297,8 +268,7 @@ async function added(headers: { cookie: string }, authenticator = new Authentica
 }
 
 async function personWithPasskey(role = 'viewer') {
-  const person = await newPerson(client, role)
-  const headers = await signIn(client, person)
+  const { headers, ...person } = await newSignedIn(client, role)
   const { authenticator, saved } = await added(headers)
   if (saved.code !== 0) throw new Error(saved.text)
   return { person, headers, authenticator, factors: saved.data }
@@ -424,11 +394,9 @@ describe('a passkey', () => {
   test('is one of 20 at most', async () => {
     const { person, headers } = await personWithPasskey()
     const { ticket, options } = await begun(headers)
-    await database.run(
-      (sql) => sql`
+    await database.sql`
         insert into operator_passkey (operator_id, credential_id, public_key, sign_count, is_synced, name, created_at)
-        select ${person.id}, ${person.name} || n, 'x', 0, false, 'x', now() from generate_series(1, 19) as n`,
-    )
+        select ${person.id}, ${person.name} || n, 'x', 0, false, 'x', now() from generate_series(1, 19) as n`
     const credential = new Authenticator(origin).create(options)
     expect((await client.call('savePasskey', { ticket, credential, name: 'x' }, { headers })).code).toBe(10001)
     expect((await client.call('startPasskey', {}, { headers })).code).toBe(10001)
@@ -445,13 +413,13 @@ describe('a ticket', () => {
     )
     expect(answers.filter(({ code }) => code === 0)).toHaveLength(1)
     // So many refusals would lock this address.
-    await database.run((sql) => sql`delete from sign_in_attempt`)
+    await database.sql`delete from sign_in_attempt`
     // Another spelling of the same bytes is not accepted either.
     expect((await client.call('createSession', { ticket: `${ticket}==`, credential })).code).toBe(10031)
   })
 
   test('is for its purpose and its account alone, and nothing is stored until it is used', async () => {
-    const count = () => database.run(async (sql) => (await sql`select count(*)::int as n from used_ticket`)[0]?.n)
+    const count = async () => (await database.sql`select count(*)::int as n from used_ticket`)[0]?.n
     const before = await count()
     const { person: _, headers } = await personWithPasskey()
     const [own, foreign] = [await begun(headers), await begun(await signIn(client, await newPerson(client, 'viewer')))]
@@ -495,7 +463,7 @@ describe('a ticket', () => {
 test('a passkey gives a session a new proof, if it is of the same account', async () => {
   const { headers, authenticator } = await personWithPasskey('admin')
   const other = await personWithPasskey()
-  await database.run((sql) => sql`update operator_session set confirmed_at = now() - interval '1 hour'`)
+  await database.sql`update operator_session set confirmed_at = now() - interval '1 hour'`
   const act = async () => (await client.call('createOperatorKey', {}, { headers })).code
   expect(await becomes(10035, act, rememberedMs)).toBe(10035)
   const confirm = async (by: Authenticator) => {
@@ -507,10 +475,8 @@ test('a passkey gives a session a new proof, if it is of the same account', asyn
   expect((await confirm(other.authenticator)).code).toBe(10031)
   // It counts as a failure of its source, and as no use of the other account’s passkey.
   expect(await lastUse()).toEqual(before)
-  const failures = () =>
-    database.run(
-      async (sql) => (await sql`select failures from sign_in_attempt where key = 'source 127.0.0.1'`)[0]?.failures,
-    )
+  const failures = async () =>
+    (await database.sql`select failures from sign_in_attempt where key = 'source 127.0.0.1'`)[0]?.failures
   const counted = await failures()
   expect((await confirm(other.authenticator)).code).toBe(10031)
   expect(await failures()).toBe(counted + 1)

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Sql } from '../../src/database/open.ts'
 import { findKeys } from '../../src/secrets/open.ts'
 import { Client, untilAdmitted } from '../kit/client.ts'
-import { embeddedConnection, type OwnDatabase, withSql } from '../kit/database.ts'
+import type { OwnDatabase } from '../kit/database.ts'
 import { projectFolder } from '../kit/folders.ts'
 import { newPerson, signIn } from '../kit/people.ts'
 import { Receiver, verify } from '../kit/receiver.ts'
@@ -13,23 +13,13 @@ import { deviceBody, newApplication, type TestApplication } from '../kit/records
 import { atScale, longTest } from '../kit/scale.ts'
 import { runServiceToItsEnd, type Service } from '../kit/service.ts'
 import { newSharedDatabase } from '../kit/shared-server.ts'
-import { becomesTrue } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 
 // Stored callback secrets are encrypted with a key that is not in the database, and decrypted whenever a callback is
 // signed.
 
 const place = new Workplace()
-let receiver: Receiver
-/** A service with a named key file, for several tests. */
-let named: { service: Service; client: Client; database: OwnDatabase; file: string }
 
-beforeAll(async () => {
-  receiver = await Receiver.start()
-  const [database, file] = [await newSharedDatabase(), keyFile(key())]
-  const service = await place.startService({ env: settings(database, file) })
-  named = { service, client: new Client(service), database, file }
-}, 120_000)
 afterAll(async () => {
   receiver.stop()
   await place.clear()
@@ -50,6 +40,12 @@ const settings = (database: OwnDatabase, file = '') => ({
   FORECOURT_SECRETS_KEY_FILE: file,
 })
 
+const receiver = await Receiver.start()
+/** A service with a named key file, for several tests. */
+const [database, file] = [await newSharedDatabase(), keyFile(key())]
+const service = await place.startService({ env: settings(database, file) })
+const named = { service, client: new Client(service), database, file }
+
 interface Endpoint extends TestApplication {
   path: string
   secrets: string[]
@@ -61,9 +57,8 @@ async function newEndpoint(service: Service): Promise<Endpoint> {
   const app = await newApplication(client, { thirdPartyConfig: null })
   const path = `/${app.appId}?key=1`
   const members = { appId: app.appId, operatorName: 'Operator', callbackUrl: receiver.url(path) }
-  const saved = await client.call('saveThirdPartyConfig', members, { token: app.token })
-  expect(saved.code, saved.text).toBe(0)
-  return { ...app, path, secrets: [String(saved.data.callbackSecret)] }
+  const { data } = await client.call('saveThirdPartyConfig', members, { token: app.token })
+  return { ...app, path, secrets: [String(data.callbackSecret)] }
 }
 
 /** Sends a test callback and verifies its signatures with the secrets that the application got. */
@@ -77,13 +72,12 @@ async function expectSigned(service: Service, { appId, path, secrets }: Endpoint
   expect(received.headers['webhook-signature']?.split(' ')).toHaveLength(secrets.length)
 }
 
-const keysInUse = (database: OwnDatabase) =>
-  database.run(async (sql) => {
-    const rows = await sql`
+const keysInUse = async (database: OwnDatabase) => {
+  const rows = await database.sql`
       select distinct split_part(s, ':', 1) as key_id from third_party_config,
         unnest(array[callback_secret, previous_callback_secret, callback_query]) as s where s is not null`
-    return rows.map((row) => row.key_id as string)
-  })
+  return rows.map((row) => row.key_id as string)
+}
 
 /** Every row of every table, as text. */
 async function allTexts(sql: Sql): Promise<string[]> {
@@ -176,24 +170,35 @@ test('the query of a callback reaches its receiver, and only its application and
   expect((await detail(operator)).data.callbackUrl).toBe(callbackUrl.replace(/\?.*/, ''))
 })
 
-test.concurrent('no table holds a callback secret as it was shown, and what is held survives a restart', async () => {
-  const dataDir = place.preparedFolder()
-  const env = { FORECOURT_PRIVATE_CALLBACKS: 'allow' }
-  const first = await place.startService({ dataDir, env })
+/** Rotates the secret of an endpoint, so that callbacks have two signatures. */
+async function rotate(service: Service, { appId, secrets }: Endpoint): Promise<void> {
+  const { data } = await new Client(service).operate('rotateCallbackSecret', { appId })
+  secrets.unshift(String(data.callbackSecret))
+}
+
+test.concurrent('no table holds a callback secret as it was shown; a start without its folder finds the key by the password', async () => {
+  const database = await newSharedDatabase()
+  const first = await place.startService({ env: settings(database) })
   const endpoint = await newEndpoint(first)
-  const rotated = await new Client(first).operate('rotateCallbackSecret', { appId: endpoint.appId })
-  endpoint.secrets.unshift(String(rotated.data.callbackSecret))
+  await rotate(first, endpoint)
   await expectSigned(first, endpoint)
-  expect(statSync(join(dataDir, 'secrets.key')).mode & 0o777).toBe(0o600)
-  const connection = embeddedConnection(dataDir)
-  const found = await withSql(connection, allTexts)
-  for (const piece of ['whsec_', ...endpoint.secrets.map((secret) => secret.slice('whsec_'.length))]) {
+  const keyPath = join(first.dataDir, 'secrets.key')
+  expect(statSync(keyPath).mode & 0o777).toBe(0o600)
+  const found = await database.run(allTexts)
+  const secrets = endpoint.secrets.map((secret) => secret.slice('whsec_'.length))
+  for (const piece of ['whsec_', ...secrets, readFileSync(keyPath, 'utf8').trim()])
     expect(found.filter((text) => text.includes(piece))).toEqual([])
-  }
   await first.stop()
-  const second = await place.startService({ dataDir, env })
-  await expectSigned(second, endpoint)
-  await second.stop()
+  const again = await place.startService({ env: settings(database) })
+  await expectSigned(again, endpoint)
+  await again.stop()
+
+  await database.sql`create role other login superuser password 'another'`
+  const dataDir = place.newFolder()
+  const otherUrl = database.url().replace(/\/\/[^@]*@/, '//other:another@')
+  const refused = await runServiceToItsEnd({ dataDir, env: { ...settings(database), DATABASE_URL: otherUrl } })
+  expect([refused.code, existsSync(join(dataDir, 'secrets.key'))]).toEqual([1, false])
+  expect(wordsOf(refused.stderr)).toContain(`and ${join(dataDir, 'secrets.key')} is not there`)
 })
 
 test.concurrent('processes of one database share a file; one with a key of its own is refused with one sentence', async () => {
@@ -213,72 +218,32 @@ test.concurrent('processes of one database share a file; one with a key of its o
 
 longTest('first starts with folders of their own on one empty database share one key', async () => {
   const database = await newSharedDatabase('template1')
-  const services = await Promise.all([1, 2, 3, 4].map(() => place.startService({ env: settings(database) })))
-  const [one, two, three, four] = services
-  if (one === undefined || two === undefined || three === undefined || four === undefined)
-    throw new Error('not started')
-  await expectSigned(two, await newEndpoint(one))
-  await expectSigned(three, await newEndpoint(two))
-  await expectSigned(one, await newEndpoint(four))
+  const start = () => place.startService({ env: settings(database) })
+  const [one, two, three] = await Promise.all([start(), start(), start()])
+  for (const service of [one, two]) await expectSigned(three, await newEndpoint(service))
+  await expectSigned(one, await newEndpoint(three))
   expect(await keysInUse(database)).toHaveLength(1)
-  await Promise.all(services.map((service) => service.stop()))
-})
-
-test.concurrent('a start that has lost its folder finds the key by the password of the database, and by no other', async () => {
-  const database = await newSharedDatabase()
-  const first = await place.startService({ env: settings(database) })
-  const endpoint = await newEndpoint(first)
-  await first.stop()
-  const again = await place.startService({ env: settings(database) })
-  await expectSigned(again, endpoint)
-  await again.stop()
-  const [kept] = await database.run((sql) => sql`select locked_key from secrets_key`)
-  expect(kept?.locked_key).not.toContain(readFileSync(join(again.dataDir, 'secrets.key'), 'utf8').trim())
-
-  await database.run((sql) => sql`create role other login superuser password 'another'`)
-  const dataDir = place.newFolder()
-  const otherUrl = database.url().replace(/\/\/[^@]*@/, '//other:another@')
-  const refused = await runServiceToItsEnd({ dataDir, env: { ...settings(database), DATABASE_URL: otherUrl } })
-  expect([refused.code, existsSync(join(dataDir, 'secrets.key'))]).toEqual([1, false])
-  expect(wordsOf(refused.stderr)).toContain(`and ${join(dataDir, 'secrets.key')} is not there`)
 })
 
 longTest('a new first line seals everything anew, and the old line can go', async () => {
   const [older, newer] = [key(), key()]
   const database = await newSharedDatabase()
-  const first = await place.startService({ env: settings(database, keyFile(older)) })
-  const endpoints = [await newEndpoint(first), await newEndpoint(first)]
-  const [rotated] = endpoints as [Endpoint, Endpoint]
-  const answer = await new Client(first).operate('rotateCallbackSecret', { appId: rotated.appId })
-  rotated.secrets.unshift(String(answer.data.callbackSecret))
+  const first = await place.start({ env: settings(database, keyFile(older)) })
+  const endpoints = [await newEndpoint(first.service), await newEndpoint(first.service)]
+  await rotate(first.service, endpoints[0] as Endpoint)
   // More applications than one step of the re-encryption handles.
-  await database.run(
-    (sql) => sql`
-    with many as (
-      insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, created_at)
-      select 'many-' || n, 'many', '', 7200, now() from generate_series(1, 450) as n returning app_id
-    ), heads as (
-      insert into event_head (app_id) select app_id from many
-    )
-    insert into application_lock (app_id) select app_id from many`,
-  )
-  await Promise.all(
-    Array.from({ length: 450 }, (_, n) =>
-      new Client(first).operate('saveThirdPartyConfig', { appId: `many-${n + 1}`, operatorName: 'Many' }),
-    ),
-  )
+  const thirdPartyConfig = { operatorName: 'Many' }
+  await Promise.all(Array.from({ length: 450 }, () => newApplication(first.client, { thirdPartyConfig })))
   const before = await keysInUse(database)
-  await first.stop()
-  const both = await place.startService({
-    env: settings(database, keyFile(newer, '', `  ${Buffer.from(older, 'base64').toString('hex')} `)),
-  })
-  const between = await keysInUse(database)
-  expect([before.length, between.length, between[0] === before[0]]).toEqual([1, 1, false])
-  for (const endpoint of endpoints) await expectSigned(both, endpoint)
-  await both.stop()
-  const alone = await place.startService({ env: settings(database, keyFile(newer)) })
-  for (const endpoint of endpoints) await expectSigned(alone, endpoint)
-  await alone.stop()
+  await first.service.stop()
+  const inHexadecimal = `  ${Buffer.from(older, 'base64').toString('hex')} `
+  for (const lines of [[newer, '', inHexadecimal], [newer]]) {
+    const service = await place.startService({ env: settings(database, keyFile(...lines)) })
+    for (const endpoint of endpoints) await expectSigned(service, endpoint)
+    const now = await keysInUse(database)
+    expect([before.length, now.length, now[0] === before[0]]).toEqual([1, 1, false])
+    await service.stop()
+  }
   const back = await runServiceToItsEnd({ dataDir: place.newFolder(), env: settings(database, keyFile(older)) })
   expect([back.code, back.stdout]).toEqual([1, ''])
 })
@@ -309,25 +274,6 @@ test('a named key file that is missing or holds no keys is refused with one sent
     [keyFile(key(), 'a passphrase'), /^Line 2 of [^\n]+ must be a key: 32 bytes [^\n]+$/],
   ]
   for (const [path, words] of faults) expect(() => findKeys({ keyFile: path, dataDir: place.home })).toThrow(words)
-})
-
-test("a secret that was put into another application's row signs nothing, and the delivery says so", async () => {
-  const { service, client, database } = named
-  const [victim, thief] = [await newEndpoint(service), await newEndpoint(service)]
-  await database.run(
-    (sql) => sql`
-    update third_party_config t set callback_secret = v.callback_secret
-    from third_party_config v where t.app_id = ${thief.appId} and v.app_id = ${victim.appId}`,
-  )
-  const sent = await client.operate('testDelivery', { appId: thief.appId })
-  expect([sent.status, sent.code]).toEqual([500, 49999])
-  expect(sent.text).not.toContain('whsec_')
-  await client.call('createDevice', deviceBody(thief.appId), { token: thief.token })
-  const errors = async () =>
-    (await client.operate('pageDeliveries', { appId: thief.appId })).data.list.map((row) => row.error)
-  expect(await becomesTrue(async () => (await errors()).includes('the callback secret can’t be decrypted'))).toBe(true)
-  expect(receiver.at(thief.path).map(({ body }) => body.type)).not.toContain('device.bound')
-  await expectSigned(service, victim)
 })
 
 /** Standard error without the log's JSON lines. */

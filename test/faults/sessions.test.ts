@@ -4,10 +4,11 @@ import { prune } from '../../src/database/prune.ts'
 import { expiredSetUps } from '../../src/people/operators/store.ts'
 import { endedSessions } from '../../src/people/sessions/store.ts'
 import { rememberedMs } from '../kit/client.ts'
-import { cookieOf, enter, insertPasskey, newPassword, newPerson, signIn } from '../kit/people.ts'
+import { askWhileLocked } from '../kit/locks.ts'
+import { enter, insertPasskey, newPassword, newPerson, signIn } from '../kit/people.ts'
 import { newSerial, shownSecret } from '../kit/records.ts'
 import { twoServices } from '../kit/two-services.ts'
-import { becomesTrue, sleep } from '../kit/waits.ts'
+import { waitUntil } from '../kit/waits.ts'
 
 // The ends of sessions, links, keys and locks, for which the tests change the times in the rows instead of waiting; and
 // what a request of a person does whose session, role or factor changes while it waits.
@@ -21,11 +22,9 @@ test('a session that nobody used for 12 hours has ended, and is removed', async 
   const person = await newPerson(client, 'viewer')
   const [headers, other] = [await signIn(client, person), await signIn(client, person)]
   const { id } = (await client.call('getSession', {}, { headers })).data
-  await database.run(
-    (sql) => sql`update operator_session set expires_at = now() - interval '1 second' where id = ${id}`,
-  )
+  await database.sql`update operator_session set expires_at = now() - interval '1 second' where id = ${id}`
   const hasEnded = async () => (await client.call('getSession', {}, { headers })).code === 10002
-  expect(await becomesTrue(hasEnded, 2 * rememberedMs)).toBe(true)
+  await waitUntil(hasEnded, 2 * rememberedMs)
   expect(await database.run((sql) => prune(sql, endedSessions, 100))).toBe(1)
   expect((await client.call('getSession', {}, { headers: other })).code).toBe(0)
 })
@@ -40,14 +39,13 @@ test('a session that is used lasts longer, but not beyond 14 days', async () => 
         select extract(epoch from expires_at - now())::float8 / 3600 as hours from operator_session where id = ${id}`
       return Number(row?.hours)
     })
-  const age = (which: { cookie: string }, days: number) =>
-    database.run(async (sql) => {
-      const [row] = await sql`
+  const age = async (which: { cookie: string }, days: number) => {
+    const [row] = await database.sql`
         update operator_session set created_at = now() - ${days} * interval '1 day',
           seen_at = now() - interval '1 hour', expires_at = now() + interval '1 hour'
         where id = (select max(id) from operator_session where id <= ${await idOf(which)}) returning id`
-      return row?.id
-    })
+    return row?.id
+  }
   const idOf = async (which: { cookie: string }) => (await client.call('getSession', {}, { headers: which })).data.id
   await age(headers, 1)
   await age(ancient, 13.9)
@@ -60,10 +58,8 @@ test('a session that is used lasts longer, but not beyond 14 days', async () => 
 
 test('a set-up link ends after 24 hours', async () => {
   const made = await client.operate('createOperator', { name: newSerial('late'), role: 'admin' })
-  await database.run(
-    (sql) => sql`
-      update operator_setup set expires_at = now() - interval '1 second' where operator_id = ${made.data.id}`,
-  )
+  await database.sql`
+      update operator_setup set expires_at = now() - interval '1 second' where operator_id = ${made.data.id}`
   const setUpToken = String(made.data.setUpPath).split('#')[1]
   expect((await client.call('setUpOperator', { setUpToken, password: newPassword() })).code).toBe(10052)
   expect(await database.run((sql) => prune(sql, expiredSetUps, 100))).toBe(1)
@@ -87,32 +83,14 @@ test('a key lasts 180 days when nothing is said, and 366 at most', async () => {
   expect((await make(dayHence(367))).code).toBe(10001)
 })
 
-test('a key shows its last use, to the minute', async () => {
-  const made = (await client.operate('createOperatorKey', { name: newSerial('key'), role: 'viewer' })).data
-  const [id, operatorKey] = [made.id, shownSecret(made.operatorKey)]
-  const lastUse = async () =>
-    (await client.operate('pageOperatorKeys', {})).data.list.find((key) => key.id === id)?.lastUseTime
-  expect(await lastUse()).toBeNull()
-  expect((await client.call('getOverview', {}, { token: operatorKey })).code).toBe(0)
-  const first = await lastUse()
-  expect(first).toBeString()
-  // Later uses in the same minute are not stored, also when the process no longer remembers the key.
-  await sleep(rememberedMs + 200)
-  expect((await client.call('getOverview', {}, { token: operatorKey })).code).toBe(0)
-  expect(await lastUse()).toBe(first)
-  await database.run((sql) => sql`update operator_key set used_at = now() - interval '2 minutes' where id = ${id}`)
-  expect((await client.call('createSession', { operatorKey })).code).toBe(0)
-  expect(await lastUse()).not.toBe(first)
-})
-
 test('a key ends when it was said to', async () => {
   const key = { name: newSerial('key'), role: 'viewer', expireTime: dayHence(1) }
   const made = (await client.operate('createOperatorKey', key)).data
   const [id, operatorKey] = [made.id, shownSecret(made.operatorKey)]
   expect((await client.call('getOverview', {}, { token: operatorKey })).code).toBe(0)
-  await database.run((sql) => sql`update operator_key set expires_at = now() where id = ${id}`)
+  await database.sql`update operator_key set expires_at = now() where id = ${id}`
   const hasEnded = async () => (await client.call('getOverview', {}, { token: operatorKey })).code === 10002
-  expect(await becomesTrue(hasEnded, 2 * rememberedMs)).toBe(true)
+  await waitUntil(hasEnded, 2 * rememberedMs)
   expect((await client.call('createSession', { operatorKey })).code).toBe(10031)
 })
 
@@ -121,7 +99,7 @@ test('wrong guesses are forgiven after 15 minutes', async () => {
   const tryIt = (password: string) => client.call('createSession', { name: person.name, password })
   for (let index = 0; index < 10; index++) expect((await tryIt('wrong')).code).toBe(10031)
   expect((await tryIt(person.password)).code).toBe(10007)
-  await database.run((sql) => sql`update sign_in_attempt set since = now() - interval '16 minutes'`)
+  await database.sql`update sign_in_attempt set since = now() - interval '16 minutes'`
   expect((await tryIt(person.password)).code).toBe(0)
 })
 
@@ -142,31 +120,6 @@ test('a key or an account that is gone makes no key any more, also where it is s
   }
 })
 
-/** Runs statements in a transaction that stays open until a request waits for one of its locks, and then commits. */
-async function whileWaiting<Answered>(
-  lock: (tx: ISql) => Promise<unknown>,
-  ask: () => Promise<Answered>,
-  meanwhile: (tx: ISql) => Promise<unknown>,
-): Promise<Answered> {
-  return database
-    .run((sql) =>
-      sql.begin(async (tx) => {
-        await lock(tx)
-        const asked = ask()
-        const [self] = await tx`select pg_backend_pid() as pid`
-        const waits = () =>
-          database.run(
-            async (other) =>
-              (await other`select 1 from pg_stat_activity where ${self?.pid} = any(pg_blocking_pids(pid))`).length > 0,
-          )
-        if (!(await becomesTrue(waits))) throw new Error('the request never waited')
-        await meanwhile(tx)
-        return { asked }
-      }),
-    )
-    .then(({ asked }) => asked)
-}
-
 const lockAccount = (id: number) => (tx: ISql) => tx`select 1 from operator where id = ${id} for update`
 
 describe('what waits', () => {
@@ -179,37 +132,7 @@ describe('what waits', () => {
     ]
     for (const [index, change] of changes.entries()) {
       const who = index === 0 ? person : other
-      expect((await whileWaiting(lockAccount(who.id), () => enter(client, who), change)).code).toBe(10031)
+      expect((await askWhileLocked(database, lockAccount(who.id), () => enter(client, who), change)).code).toBe(10031)
     }
-  })
-
-  test('holds no lock of the log while it waits for a session', async () => {
-    // Not the last admin, who could be neither reset nor deleted.
-    const [person] = [await newPerson(client, 'admin'), await newPerson(client, 'admin')]
-    const headers = await signIn(client, person)
-    expect((await client.call('createOperatorKey', { name: newSerial('key'), role: 'viewer' }, { headers })).code).toBe(
-      0,
-    )
-    const [first, second] = [await enter(client, person), await enter(client, person)]
-    const isLogFree = () =>
-      database
-        .run((sql) => sql`select 1 from application_lock where app_id = '' for update nowait`)
-        .then(
-          () => true,
-          () => false,
-        )
-    const lockSession = (id: number | null) => (tx: ISql) =>
-      tx`select 1 from operator_session where id = ${id} for update`
-    const isFree: boolean[] = []
-    const look = async () => isFree.push(await isLogFree())
-    // A sign-in that ends the browser's former session, and a reset that ends all.
-    await whileWaiting(
-      lockSession(first.data.id),
-      () => enter(client, person, undefined, { cookie: cookieOf(first) }),
-      look,
-    )
-    await whileWaiting(lockSession(second.data.id), () => client.operate('resetOperator', { id: person.id }), look)
-    await whileWaiting(lockAccount(person.id), () => client.operate('deleteOperator', { id: person.id }), look)
-    expect(isFree).toEqual([true, true, true])
   })
 })

@@ -6,8 +6,8 @@ import type { Answer } from '../kit/client.ts'
 import { cookieOf, newPassword, newPerson, type Person, signIn } from '../kit/people.ts'
 import { newApplication, newSerial } from '../kit/records.ts'
 import { longTest } from '../kit/scale.ts'
+import { newSignedIn } from '../kit/sessions.ts'
 import { twoServices } from '../kit/two-services.ts'
-import { becomesTrue } from '../kit/waits.ts'
 
 // Password guessing from many addresses. The service trusts this machine as a proxy, so that the tests can set a
 // client's address by header.
@@ -36,7 +36,7 @@ async function guess(name: string, times: number, address?: string): Promise<num
 
 /** Sets the number of failed attempts so far. */
 const setFailures = (key: string, failures: number) =>
-  database.run((sql) => sql`update sign_in_attempt set failures = ${failures} where key = ${key}`)
+  database.sql`update sign_in_attempt set failures = ${failures} where key = ${key}`
 
 async function trail(query: Record<string, string>): Promise<AuditRecord[]> {
   return (await client.operate('pageAudit', { pageSize: '100', ...query })).data.list
@@ -199,7 +199,7 @@ describe('the audit trail', () => {
       { address: source, data: { ...who, limit: 'nameAndSource', seconds: expect.any(Number) } },
     ])
     // Later attempts are logged when their minute is over.
-    await database.run((sql) => sql`update sign_in_attempt set logged_at = now() - interval '2 minutes'`)
+    await database.sql`update sign_in_attempt set logged_at = now() - interval '2 minutes'`
     await database.run((sql) => sql.begin((tx) => clearAttempts(tx, 10_000)))
     const [counted] = await trail({ type: 'session.refused', subject })
     expect(counted?.data).toEqual({ ...who, count: 9 })
@@ -216,7 +216,7 @@ describe('the audit trail', () => {
       database.run(async (sql) =>
         Number((await sql`select count(*) as n from event where type in ('session.refused', 'session.locked')`)[0]?.n),
       )
-    await database.run((sql) => sql`delete from sign_in_attempt where key = 'told'`)
+    await database.sql`delete from sign_in_attempt where key = 'told'`
     const before = await all()
     const strangers = () => Promise.all(Array.from({ length: 5 }, () => tryIt(newSerial('no'), 'wrong', newSource())))
     await strangers()
@@ -228,9 +228,8 @@ describe('the audit trail', () => {
   })
 
   test('knows who it was when the name is another’s by now', async () => {
-    await database.run((sql) => sql`delete from sign_in_attempt`)
-    const person = await newPerson(client, 'operator')
-    const headers = await signIn(client, person)
+    await database.sql`delete from sign_in_attempt`
+    const { headers, ...person } = await newSignedIn(client, 'operator')
     const newer = newPassword()
     const changed = await client.call('changePassword', { password: person.password, newPassword: newer }, { headers })
     expect(changed.code).toBe(0)
@@ -281,35 +280,4 @@ describe('the audit trail', () => {
     expect(event?.actor).toBe(`operator:${person.name}`)
     expect((await trail({ appId: application.appId }))[0]?.actorId).toBe(person.id)
   })
-})
-
-test('behind https the cookies are of this host alone, and only those are read', async () => {
-  const person = await newPerson(client, 'admin')
-  const https = { 'x-forwarded-proto': 'https' }
-  const signedIn = await tryIt(person.name, person.password, newSource(), https)
-  expect(signedIn.headers.getSetCookie()).toHaveLength(1)
-  expect(signedIn.headers.getSetCookie()[0]).toMatch(
-    /^__Host-forecourt_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=1209600; Secure$/,
-  )
-  const cookie = String(cookiesOf(signedIn)[0])
-  const tossed = cookieOf(await tryIt(person.name, person.password, newSource()))
-  expect(tossed).toStartWith('forecourt_session=')
-  const who = async (cookies: string, headers: Record<string, string> = https) => {
-    const answer = await client.call('getSession', {}, { headers: { ...headers, cookie: cookies } })
-    return answer.code === 0 ? answer.data.id : answer.code
-  }
-  // Another host of the same domain may have set a cookie with the name that is used without TLS; the browser may send
-  // it first.
-  expect(await who(`${tossed}; ${cookie}`)).toBe(signedIn.data.id)
-  expect(await who(`${tossed}; ${cookie}`, {})).toBe(signedIn.data.id)
-  expect(await who(tossed)).toBe(10002)
-  expect(await who(tossed, { origin: 'https://forecourt.example' })).toBe(10002)
-  // The cookie that marks a known browser is set with the first response about the session.
-  const asked = await client.call('getSession', {}, { headers: { ...https, cookie } })
-  expect(cookiesOf(asked)).toEqual([cookie.replace('session', 'browser')])
-  const marked = { ...https, cookie: `${cookie}; ${cookiesOf(asked)[0]}` }
-  expect((await client.call('getSession', {}, { headers: marked })).headers.getSetCookie()).toEqual([])
-  const out = await client.call('deleteSession', {}, { headers: { ...https, cookie } })
-  expect(cookiesOf(out)).toEqual(['__Host-forecourt_session=', cookie.replace('session', 'browser')])
-  expect(await becomesTrue(async () => (await who(cookie)) === 10002, 1_000)).toBe(true)
 })

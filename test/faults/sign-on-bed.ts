@@ -121,8 +121,7 @@ export class SignOnBed {
     this.comes({ sub }, {}, { purpose: 'link', headers, ...(service && { service }) })
 
   /** Makes the proofs of all sessions an hour old. */
-  readonly ageProofs = () =>
-    this.database.run((sql) => sql`update operator_session set confirmed_at = now() - interval '1 hour'`)
+  readonly ageProofs = () => this.database.sql`update operator_session set confirmed_at = now() - interval '1 hour'`
 
   readonly askSession = (session: string | undefined, service = this.client) =>
     service.call('getSession', {}, { headers: { cookie: session ?? '' } })

@@ -1,15 +1,11 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, spyOn, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { type Flow, Provider } from '../../src/people/sign-on/provider.ts'
 import { ProviderAway, SignOnFault } from '../../src/people/sign-on/provider-faults.ts'
-import { Client, rememberedMs } from '../kit/client.ts'
-import { startOpenIdProvider } from '../kit/openid-provider.ts'
 import { type Algorithm, type Lies, TestProvider } from '../kit/provider.ts'
 import { longTest } from '../kit/scale.ts'
-import { becomesTrue } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
 
 // What a process requests from a provider, and how it handles each false response: each test has a new client, which has
-// fetched nothing yet. At the end a whole sign-on at an independent provider (oidc-provider).
+// fetched nothing yet. A whole sign-on at an independent provider is in test/browser/ways-in.test.ts.
 
 const provider = new TestProvider()
 const other = new TestProvider()
@@ -82,6 +78,7 @@ describe('an ID token', () => {
     ['a subject without end', { claims: { sub: 'x'.repeat(256) } }],
     ['an algorithm that the provider does not name', { signature: 'ES256' }],
     ['nothing in it', { noIdToken: true }],
+    ['a refusal in its place', { tokenStatus: 400 }],
   ])('with %s is not', async (_, lies) => {
     expect(await faultOf(identify(newClient(), lies))).toBeInstanceOf(SignOnFault)
   })
@@ -107,6 +104,18 @@ describe('the client', () => {
     const shown = Buffer.from(authorization.replace('Basic ', ''), 'base64').toString().split(':')
     expect(shown.map((part) => new URLSearchParams(`x=${part}`).get('x'))).toEqual(['forecourt', provider.clientSecret])
     expect([form?.get('grant_type'), form?.get('code_verifier')]).toEqual(['authorization_code', flow.verifier])
+  })
+
+  test('shows its secret in the body to a provider that refuses Basic, from then on at once', async () => {
+    const methods = ['client_secret_basic', 'client_secret_post']
+    provider.lies = { refusesBasic: true, discovery: { token_endpoint_auth_methods_supported: methods } }
+    const client = newClient()
+    for (const tries of [2, 1]) {
+      provider.tokenRequests = []
+      expect((await identify(client)).subject).toBe('somebody')
+      expect(provider.tokenRequests).toHaveLength(tries)
+      expect(last()?.form.get('client_secret')).toBe(provider.clientSecret)
+    }
   })
 
   test('without a secret is a public one, which names itself and shows nothing', async () => {
@@ -181,6 +190,11 @@ describe('a provider', () => {
     ['sends elsewhere', { answers: { [discovery]: { status: 302, value: {}, headers: { location: '/other' } } } }],
     ['answers no JSON', { answers: { [discovery]: { value: '<html>' } } }],
     ['answers too much', { answers: { [discovery]: { value: `"${'x'.repeat(1024 * 1024)}"` } } }],
+    ['fails at its tokens', { tokenStatus: 503, tokenBody: '{}' }],
+    ['refuses the client', { tokenStatus: 401, tokenBody: '{"error":"invalid_client"}' }],
+    ['gives no JSON for tokens', { tokenBody: '<html>' }],
+    ['sends those who ask for tokens elsewhere', { tokenRedirect: 'http://127.0.0.1:1/' }],
+    ['gives too much for tokens', { tokenBody: 'x'.repeat(1024 * 1024 + 10) }],
     ['has no keys', { answers: { '/keys': { value: {} } } }],
     ['hides its keys', { answers: { '/keys': { status: 403, value: {} } } }],
     [
@@ -189,8 +203,7 @@ describe('a provider', () => {
     ],
   ])('that %s is away', async (_, lies) => {
     provider.lies = lies
-    const fault = await faultOf(identify(newClient()))
-    expect(fault).toBeInstanceOf(ProviderAway)
+    expect(await faultOf(identify(newClient(), lies))).toBeInstanceOf(ProviderAway)
   })
 
   longTest('that does not answer is away after 5 seconds', async () => {
@@ -242,95 +255,3 @@ describe('a provider', () => {
   })
   afterEach(() => spyOn(performance, 'now').mockRestore())
 })
-
-/** A minimal browser: it follows redirects, keeps cookies and submits forms. */
-class Browser {
-  private readonly cookies = new Map<string, string>()
-  private readonly publicUrl: string
-
-  constructor(publicUrl: string) {
-    this.publicUrl = publicUrl
-  }
-
-  /** Follows redirects and forms from an address until it reaches the service, or a page without a form. */
-  async visit(address: string): Promise<{ url: string; text: string }> {
-    let url = address
-    let form: URLSearchParams | undefined
-    for (let step = 0; step < 20; step++) {
-      const answer = await this.load(url, form)
-      const location = answer.headers.get('location')
-      if (location !== null) {
-        url = new URL(location, url).href
-        form = undefined
-        if (url.startsWith(this.publicUrl)) return { url, text: '' }
-        continue
-      }
-      const text = await answer.text()
-      const action = /<form[^>]* action="([^"]+)"/.exec(text)?.[1]
-      if (action === undefined) return { url, text }
-      const hidden = [...text.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g)]
-      const members = Object.fromEntries(hidden.map(([, name = '', value = '']) => [name, value]))
-      form = new URLSearchParams({ ...members, login: 'alice', password: 'x', logout: 'yes' })
-      url = new URL(action, url).href
-    }
-    throw new Error(`the provider leads nowhere: ${url}`)
-  }
-
-  private async load(url: string, form: URLSearchParams | undefined): Promise<Response> {
-    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const post = form === undefined ? {} : { method: 'POST', body: form }
-    const answer = await fetch(url, { redirect: 'manual', headers: { cookie }, ...post })
-    for (const set of answer.headers.getSetCookie()) {
-      const [name = '', value = ''] = set.split(';')[0]?.split('=') ?? []
-      this.cookies.set(name, value)
-    }
-    return answer
-  }
-}
-
-/** Signs in, or confirms a session; returns where the service sends the browser, and the session's cookie. */
-async function signOn(client: Client, browser: Browser, purpose: string, session = '') {
-  const started = await client.call('startSignOn', { purpose }, { headers: { cookie: session } })
-  const [flow = ''] = (started.headers.get('set-cookie') ?? '').split(';')
-  const { url } = await browser.visit(started.data.authorizationUrl)
-  const cookie = [flow, session].filter(Boolean).join('; ')
-  const back = await fetch(url, { redirect: 'manual', headers: { cookie } })
-  const cookies = back.headers.getSetCookie().map((set) => set.split(';')[0] ?? '')
-  return {
-    location: back.headers.get('location'),
-    session: cookies.find((cookie) => cookie.startsWith('forecourt_session=')) ?? '',
-  }
-}
-
-test('a person signs in at an independent provider, confirms, and signs out there and everywhere', async () => {
-  const own = await startOpenIdProvider()
-  const place = new Workplace()
-  onTestFinished(() => place.clear())
-  onTestFinished(() => own.stop())
-  const database = await place.findDatabase()
-  const client = new Client(await place.startService({ env: { ...own.env, DATABASE_URL: database.url() } }))
-  const browser = new Browser(own.publicUrl)
-  const codeOf = async (session: string) => (await client.call('getSession', {}, { headers: { cookie: session } })).code
-  const first = await signOn(client, browser, 'signIn')
-  expect(first.location).toBe('/console')
-  const { data } = await client.call('getSession', {}, { headers: { cookie: first.session } })
-  // Its claims of roles are only in the userinfo response.
-  expect(data).toMatchObject({ name: 'Person alice', role: 'operator', method: 'signOn' })
-  const second = await signOn(client, browser, 'signIn')
-  expect(await codeOf(second.session)).toBe(0)
-
-  const headers = { cookie: second.session }
-  const proofEnds = async () => (await client.call('getSession', {}, { headers })).data.confirmedUntil
-  const ofSignIn = await proofEnds()
-  await database.run((sql) => sql`update operator_session set confirmed_at = now() - interval '1 hour'`)
-  expect(await becomesTrue(async () => (await proofEnds()) !== ofSignIn, rememberedMs)).toBe(true)
-  expect((await signOn(client, browser, 'confirm', second.session)).location).toBe('/console')
-  const { confirmedUntil, createTime } = (await client.call('getSession', {}, { headers })).data
-  expect((confirmedUntil ?? '') > (createTime ?? '')).toBe(true)
-  expect((await client.call('createOperatorKey', {}, { headers })).code).toBe(10003)
-
-  const { signOutUrl } = (await client.call('deleteSession', {}, { headers: { cookie: first.session } })).data
-  await browser.visit(signOutUrl ?? '')
-  // The provider tells the service of the other session's end.
-  expect(await becomesTrue(async () => (await codeOf(second.session)) === 10002)).toBe(true)
-}, 120_000)

@@ -1,28 +1,21 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { createConnection, type Socket } from 'node:net'
 import { createExport } from '../../src/bulk/contract.ts'
 import { deleteOldJobs } from '../../src/bulk/jobs/store.ts'
 import { Client } from '../kit/client.ts'
-import type { OwnDatabase } from '../kit/database.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { newPerson, signIn } from '../kit/people.ts'
 import { deviceBody, newApplication, newSerial, type TestApplication } from '../kit/records.ts'
 import { atScale, longTest } from '../kit/scale.ts'
-import { newSharedDatabase } from '../kit/shared-server.ts'
-import { becomesTrue, sleep, staysTrue } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
+import { sleep, staysTrue, waitUntil } from '../kit/waits.ts'
 
 // Files that are uploaded slowly, while the service removes old rows; and exports that are read slowly or not at all: their
 // readers keep no connection to the database, and no turn among the readers.
 
-const place = new Workplace()
-let database: OwnDatabase
-let client: Client
+const place = ownWorkplace()
 
-beforeAll(async () => {
-  database = await place.findDatabase()
-  client = new Client(await place.startService({ env: { DATABASE_URL: database.url() } }))
-}, 60_000)
-afterAll(() => place.clear(), 60_000)
+const database = await place.findDatabase()
+const client = new Client(await place.startService({ env: { DATABASE_URL: database.url() } }))
 
 /** Uploads a file slowly; `pieces` is the number of stored pieces so far. */
 async function sendSlowly({ appId, token }: TestApplication) {
@@ -37,23 +30,21 @@ async function sendSlowly({ appId, token }: TestApplication) {
   await send(1)
   let id = 0
   const pieces = async () => {
-    const [row] = await database.run(
-      async (sql) => await sql`select count(*)::int as count from import_piece where import_id = ${id}`,
-    )
+    const [row] = await database.sql`select count(*)::int as count from import_piece where import_id = ${id}`
     return row?.count
   }
   const begins = async () => {
-    const [row] = await database.run(async (sql) => await sql`select id from import where app_id = ${appId}`)
+    const [row] = await database.sql`select id from import where app_id = ${appId}`
     id = row?.id ?? 0
     return id > 0
   }
-  expect(await becomesTrue(begins)).toBe(true)
+  await waitUntil(begins)
   return { id, answer, send, pieces, end: () => writer.close() }
 }
 
 longTest('a file of which something comes is taken, however long a piece of it takes', async () => {
   const file = await sendSlowly(await newApplication(client))
-  await database.run((sql) => sql`update import set lease_until = now() + interval '8 s' where id = ${file.id}`)
+  await database.sql`update import set lease_until = now() + interval '8 s' where id = ${file.id}`
   for (let second = 0; second < 9; second++) {
     await file.send(1)
     // Longer than the lease in all.
@@ -66,7 +57,7 @@ longTest('a file of which something comes is taken, however long a piece of it t
   expect(data.rows).toBe(10)
 })
 
-longTest('those who dally with files keep nobody else from theirs', async () => {
+test('those who dally with files keep nobody else from theirs', async () => {
   const dawdlers = await Promise.all([1, 2].map(async () => signIn(client, await newPerson(client, 'operator'))))
   const writers: WritableStreamDefaultWriter<Uint8Array>[] = []
   const answers: Promise<unknown>[] = []
@@ -83,10 +74,9 @@ longTest('those who dally with files keep nobody else from theirs', async () => 
     await writer.write(Buffer.from(`${JSON.stringify(deviceBody(''))}\n`))
     return { answer, isBegun: () => isTaken(appId) }
   }
-  const isTaken = async (appId: string) =>
-    (await database.run(async (sql) => await sql`select 1 from import where app_id = ${appId}`)).length > 0
+  const isTaken = async (appId: string) => (await database.sql`select 1 from import where app_id = ${appId}`).length > 0
   for (const headers of dawdlers) {
-    for (let place = 0; place < 4; place++) expect(await becomesTrue((await begin(headers)).isBegun)).toBe(true)
+    for (let place = 0; place < 4; place++) await waitUntil((await begin(headers)).isBegun)
     // The limit is for the caller, over all applications.
     const { status, code, headers: told } = await (await begin(headers)).answer
     expect([status, code, told.get('retry-after')]).toEqual([429, 10007, '5'])
@@ -103,7 +93,7 @@ longTest('those who dally with files keep nobody else from theirs', async () => 
 test('a file that upkeep has begun to remove is not taken', async () => {
   const file = await sendSlowly(await newApplication(client))
   await file.send(1_000)
-  expect(await becomesTrue(async () => (await file.pieces()) === 2)).toBe(true)
+  await waitUntil(async () => (await file.pieces()) === 2)
   await database.run((sql) =>
     sql.begin(async (tx) => {
       await tx`update import set lease_until = '-infinity' where id = ${file.id}`
@@ -119,43 +109,6 @@ test('a file that upkeep has begun to remove is not taken', async () => {
   expect((await client.operate('getImport', { id: file.id })).data ?? null).toBeNull()
 })
 
-test('an import of which a piece is missing fails', async () => {
-  const file = await sendSlowly(await newApplication(client))
-  await file.send(1_000)
-  expect(await becomesTrue(async () => (await file.pieces()) === 2)).toBe(true)
-  await database.run((sql) => sql`delete from import_piece where import_id = ${file.id} and piece = 1`)
-  await file.end()
-  expect((await file.answer).status).toBe(200)
-  expect(await becomesTrue(async () => (await client.operate('getImport', { id: file.id })).data.status > 2)).toBe(true)
-  const { status, created, rows, error } = (await client.operate('getImport', { id: file.id })).data
-  expect({ status, created, rows }).toEqual({ status: 4, created: 500, rows: 1_001 })
-  expect(error).toContain('501 rows')
-})
-
-test('a file that is refused is told so, also where a piece of it could not be written', async () => {
-  const { token } = await newApplication(client)
-  const piece = `${JSON.stringify(deviceBody(''))}\n`.repeat(600)
-  const file = Buffer.concat([Buffer.from(piece), Buffer.from([0xff, 0xff, 0x0a])])
-  const headers = { 'content-type': 'application/x-ndjson; charset=utf-8' }
-  await database.run((sql) =>
-    sql.begin(async (tx) => {
-      await tx`lock table import_piece in share mode`
-      const answer = client.call('createImport', { kind: 'devices', file }, { token, headers })
-      const cut = () =>
-        database.run(
-          async (other) =>
-            await other`
-              select pg_terminate_backend(pid) from pg_stat_activity
-              where wait_event_type = 'Lock' and query like '%insert into import_piece%'`,
-        )
-      expect(await becomesTrue(async () => (await cut()).length > 0, 20_000)).toBe(true)
-      const { status, data, text } = await answer
-      expect(status, text).toBe(400)
-      expect(data).toMatchObject({ errors: [{ field: 'body' }] })
-    }),
-  )
-})
-
 /** More rows than fit into the buffers of a connection. */
 const rows = 12_000
 const readers = atScale(9, 60)
@@ -165,19 +118,16 @@ longTest(`${readers} readers of exports that stand still hold no connection of t
   const file = Array.from({ length: rows }, () => JSON.stringify(deviceBody(appId))).join('\n')
   const headers = { 'content-type': 'application/x-ndjson' }
   const { id } = (await client.call('createImport', { kind: 'devices', file }, { token, headers })).data
-  expect(await becomesTrue(async () => (await client.operate('getImport', { id })).data.created === rows)).toBe(true)
+  await waitUntil(async () => (await client.operate('getImport', { id })).data.created === rows)
 
   const path = `${createExport.path}?kind=devices&format=ndjson`
   const standing = await Promise.all(Array.from({ length: readers }, () => beginToRead(client.url, path, token)))
   const atWork = () =>
-    database.run(
-      async (sql) =>
-        await sql`
+    database.sql`
           select state, query from pg_stat_activity
           where backend_type = 'client backend' and pid <> pg_backend_pid() and state <> 'idle'
-            and now() - state_change > interval '1 second'`,
-    )
-  expect(await becomesTrue(async () => (await atWork()).length === 0)).toBe(true)
+            and now() - state_change > interval '1 second'`
+  await waitUntil(async () => (await atWork()).length === 0)
   expect(await staysTrue(async () => (await atWork()).length === 0, 2_000)).toBe(true)
   // No stalled reader has the whole file, and another reader gets it.
   const whole = await client.call('createExport', { kind: 'devices', format: 'ndjson' }, { token })
@@ -189,41 +139,12 @@ longTest(`${readers} readers of exports that stand still hold no connection of t
   const [goesOn, ...others] = standing
   for (const { socket } of others) socket.destroy()
   goesOn?.socket.resume()
-  expect(await becomesTrue(() => goesOn?.taken().endsWith('\r\n0\r\n\r\n') === true)).toBe(true)
+  await waitUntil(() => goesOn?.taken().endsWith('\r\n0\r\n\r\n') === true)
   const names = goesOn?.taken().match(/"deviceNo":"[^"]+"/g)
   expect(new Set(names).size).toBeGreaterThan(rows - 100)
-  expect(await becomesTrue(async () => (await atWork()).length === 0)).toBe(true)
+  await waitUntil(async () => (await atWork()).length === 0)
   expect((await client.call('createExport', { kind: 'devices' }, { token })).status).toBe(200)
 })
-
-test.each(atScale(['gzip'], ['identity', 'gzip', 'br']))(
-  'an export (%s) whose reader goes away is read no further',
-  async (encoding) => {
-    // A database and a service in which nothing else reads devices.
-    const own = await newSharedDatabase()
-    const service = await place.startService({ env: { DATABASE_URL: own.url() } })
-    const { appId, token } = await newApplication(new Client(service))
-    await own.run(
-      (sql) => sql`
-      insert into device (device_no, app_id, device_name, province_code, city_code, district_code, coordinates, bound_at)
-      select 'GO-' || i, ${appId}, 'gate', '1', '1', '1', '1,1', now() from generate_series(1, 100000) as i`,
-    )
-    const reading = new AbortController()
-    const headers = { authorization: `Bearer ${token}`, 'accept-encoding': encoding }
-    const path = `${service.url}${createExport.path}?kind=devices`
-    const answer = await fetch(path, { headers, signal: reading.signal })
-    await answer.body?.getReader().read()
-    reading.abort()
-    // The wait of 3 s is twice the time that the whole export takes.
-    const rowsRead = () =>
-      own.run(async (sql) => {
-        const [read] = await sql`select idx_tup_fetch as rows from pg_stat_user_tables where relname = 'device'`
-        return Number(read?.rows)
-      })
-    expect(await staysTrue(async () => (await rowsRead()) < 50_000, 3_000)).toBe(true)
-    await service.stop()
-  },
-)
 
 const linesOf = (text: string) => text.split('\n').filter((line) => line !== '').length
 

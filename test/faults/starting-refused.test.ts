@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { existsSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
@@ -7,12 +7,12 @@ import { readConfig } from '../../src/config.ts'
 import { UserError } from '../../src/runtime/user-error.ts'
 import { forecourt } from '../cli/support.ts'
 import { Client } from '../kit/client.ts'
-import { databaseProcesses, embeddedConnection, type OwnDatabase, postmasterPid, withSql } from '../kit/database.ts'
+import { databaseProcesses, embeddedConnection, postmasterPid, withSql } from '../kit/database.ts'
 import { newApplication } from '../kit/records.ts'
 import { longTest } from '../kit/scale.ts'
 import { type Ended, runServiceToItsEnd, type Service, type ServiceOptions } from '../kit/service.ts'
 import { sharedServer } from '../kit/shared-server.ts'
-import { becomesTrue } from '../kit/waits.ts'
+import { waitUntil } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 import { endOfStart } from './part-of-start.ts'
 
@@ -20,17 +20,7 @@ import { endOfStart } from './part-of-start.ts'
 
 const place = new Workplace()
 const servers: Server[] = []
-/** A running service whose embedded database is also the one that others are told to use. */
-let first: Service
-let database: OwnDatabase
-/** A port that accepts connections and never responds. */
-let silentPort = 0
 
-beforeAll(async () => {
-  first = await place.startService({ dataDir: place.newFolder(), env: variablesOfOthers })
-  database = await sharedServer()
-  silentPort = await listen(createServer(() => {}))
-}, 120_000)
 afterAll(async () => {
   for (const server of servers) server.close()
   await place.clear()
@@ -51,6 +41,11 @@ async function listen(server: Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return (server.address() as { port: number }).port
 }
+
+const first = await place.startService({ dataDir: place.newFolder(), env: variablesOfOthers })
+const database = await sharedServer()
+/** A port that accepts connections and never responds. */
+const silentPort = await listen(createServer(() => {}))
 
 /** The process id of the folder's database server, if it is running. */
 const databaseServer = (dataDir: string) =>
@@ -93,28 +88,12 @@ test('a taken port is refused by its number, and the database is not left runnin
   expect(await refusal({ dataDir: place.preparedFolder(), env })).toBe(isTaken(silentPort))
 })
 
-longTest("another instance's port is refused too, and is free again at once when that one has stopped", async () => {
-  const other = await place.startService()
-  const { port } = new URL(other.url)
-  const env = { FORECOURT_PORT: port }
-  expect(await refusal({ dataDir: place.preparedFolder(), env })).toBe(isTaken(port))
-  // After the service closes a connection, the operating system keeps its port in use for a minute.
-  await Promise.all(Array.from({ length: 8 }, () => fetch(`${other.url}/healthz`)))
-  expect(await other.stop()).toBe(0)
-  expect(await (await place.startService({ env })).stop()).toBe(0)
-})
-
 describe('a database that cannot be used is told in one sentence, without the password:', () => {
   const secret = 'pa55-w0rd-of-the-database'
   const on = (host: string, query = '') => `postgres://user:${secret}@${host}/forecourt${query}`
   const away = /^Can’t connect to the database: /
   const urls: [what: string, inGate: boolean, url: () => string, words: RegExp][] = [
-    [
-      'nothing listens there',
-      true,
-      () => on('127.0.0.1:1'),
-      /database: .* \(database forecourt at 127\.0\.0\.1:1\)\.$/,
-    ],
+    ['nothing listens there', true, () => on('127.0.0.1:1'), / \(database forecourt at 127\.0\.0\.1:1\)\.$/],
     ['it takes the connection and says nothing', true, () => on(`127.0.0.1:${silentPort}`), away],
     [
       'its host has no address',
@@ -122,21 +101,11 @@ describe('a database that cannot be used is told in one sentence, without the pa
       () => on('nowhere.invalid'),
       / \(database forecourt at nowhere\.invalid:5432\)\.$/,
     ],
-    [
-      'its socket is not there',
-      false,
-      () => on('localhost', `?host=${place.home}`),
-      /forecourt at .*\/\.s\.PGSQL\.5432\)/,
-    ],
+    ['its socket is not there', false, () => on('localhost', `?host=${place.home}`), / at .*\/\.s\.PGSQL\.5432\)/],
     ['the password is wrong', true, () => database.url().replace(database.connection.password, secret), /: .*password/],
     ['it is not there', true, () => database.url('not_there'), /^Can’t connect to the database: .*not_there/],
     ['the URL is none', true, () => `postgres://user:${secret}@a b:x/forecourt`, /DATABASE_URL/],
-    [
-      'a parameter is unknown',
-      true,
-      () => on('localhost', '?sslmod=require'),
-      /^DATABASE_URL has the parameter sslmod, .* sslmode\.$/,
-    ],
+    ['a parameter is unknown', true, () => on('localhost', '?sslmod=require'), /parameter sslmod, .* sslmode\.$/],
   ]
   for (const [what, inGate, url, words] of urls) {
     const run = inGate ? test : longTest
@@ -171,13 +140,18 @@ test('a newer database is refused, and a service that runs on it already says th
   expect(readiness.data.checks.filter(({ ok }) => !ok)).toEqual([{ name: 'migrations', ok: false }])
   await inside((sql) => sql`delete from schema_migration where version = 9001`)
   const isReady = async () => (await new Client(service).call('getReadiness', {})).status === 200
-  expect(await becomesTrue(isReady, 2_000)).toBe(true)
+  await waitUntil(isReady, 2_000)
   await newApplication(new Client(service))
   expect(await service.stop()).toBe(0)
 })
 
 describe('a setting that cannot be used is named in one sentence:', () => {
-  test.each([
+  const signOn = {
+    FORECOURT_PUBLIC_URL: 'https://forecourt.example',
+    FORECOURT_OIDC_ISSUER: 'https://login.example',
+    FORECOURT_OIDC_CLIENT_ID: 'forecourt',
+  }
+  test.each<[setting: string, value: string, more?: Record<string, string>]>([
     ['FORECOURT_PORT', '80a'],
     ['FORECOURT_PORT', '70000'],
     ['DATABASE_URL', 'mysql://localhost/forecourt'],
@@ -189,8 +163,15 @@ describe('a setting that cannot be used is named in one sentence:', () => {
     ['FORECOURT_LOG_LEVEL', 'loud'],
     ['FORECOURT_STATEMENT_TIMEOUT_MS', '-1'],
     ['FORECOURT_MAX_WAITING_CREATES', '1.5'],
-  ])('%s is %s', (setting, value) => {
-    const config = () => readConfig({ [setting]: value })
+    ['FORECOURT_OIDC_CLIENT_ID', ''],
+    ['FORECOURT_PUBLIC_URL', ''],
+    ['FORECOURT_OIDC_ISSUER', 'http://login.example.com'],
+    ['FORECOURT_OIDC_ROLES', 'boss=a'],
+    ['FORECOURT_OIDC_ROLES', 'admin=a', { FORECOURT_OIDC_ISSUER: '' }],
+    ['FORECOURT_REQUIRE_SECOND_FACTOR', 'boss'],
+    ['FORECOURT_CONFIRM_SECONDS', '0'],
+  ])('%s is %s', (setting, value, more = {}) => {
+    const config = () => readConfig({ ...signOn, ...more, [setting]: value })
     expect(config).toThrow(UserError)
     expect(config).toThrow(/^[A-Z][^\n]{10,300}\.$/)
     expect(config).toThrow(setting)
@@ -206,58 +187,48 @@ describe('a setting that cannot be used is named in one sentence:', () => {
 })
 
 describe('a user without rights is told which right on what:', () => {
-  const rights: [what: string, inGate: boolean, prepare: (user: string) => string, told: RegExp][] = [
+  /** What has been said about the user and the database x, and the sentence that follows from it. */
+  const rights: [statement: string, inGate: boolean, told: RegExp][] = [
     [
-      'none to create',
+      '',
       true,
-      () => '',
       /^The user x may not create tables in schema public of database x: grant create on schema public to x\.$/,
     ],
     [
-      'none to use the schema',
-      false,
-      () => 'revoke usage on schema public from public',
+      ...(['revoke usage on schema public from public', false] as const),
       /^The user x may not use schema public of database x: grant usage, create on schema public to x\.$/,
     ],
     [
-      'a search path that names no schema',
-      false,
-      (user) => `alter role ${user} set search_path = "$user", "For Court"`,
+      ...(['alter role x set search_path = "$user", "For Court"', false] as const),
       /^The database x has no schema "For Court" for the user x: create schema "For Court" authorization x\.$/,
     ],
     [
-      'none to connect',
-      false,
-      (user) => `revoke connect on database ${user} from public`,
+      ...(['revoke connect on database x from public', false] as const),
       /^Can’t connect to the database: permission denied for database "x" \(database x at .+\)\.$/,
     ],
     [
-      'tables that belong to somebody else',
-      true,
-      (user) => `grant create on schema public to ${user}`,
+      ...(['grant create on schema public to x', true] as const),
       /^The tables in schema public of database x belong to forecourt, and the user x may not use them: grant forecourt to x\.$/,
     ],
   ]
-  for (const [index, [what, inGate, prepare, told]] of rights.entries()) {
+  for (const [index, [statement, inGate, told]] of rights.entries()) {
     const run = inGate ? test : longTest
-    run(what, async () => {
+    run(statement || 'nothing', async () => {
       const name = `limited_${index}`
       const { user, password } = database.connection
       await database.run((sql) => sql.unsafe(`create database ${name}`))
       await database.run((sql) => sql.unsafe(`create role ${name} login password 'secret'`))
       const env = { DATABASE_URL: database.url(name) }
-      if (what.startsWith('tables')) expect((await forecourt(['migrate', 'up'], env)).code).toBe(0)
-      await withSql({ ...database.connection, database: name }, (sql) => sql.unsafe(prepare(name)))
+      if (statement.startsWith('grant')) expect((await forecourt(['migrate', 'up'], env)).code).toBe(0)
+      await withSql({ ...database.connection, database: name }, (sql) =>
+        sql.unsafe(statement.replaceAll(' x', ` ${name}`)),
+      )
       const limited = { DATABASE_URL: env.DATABASE_URL.replace(`${user}:${password}`, `${name}:secret`) }
       const { code, stderr } = await endOfStart(place.newFolder(), limited)
       expect([code, stderr.includes('secret')]).toEqual([1, false])
       // Log lines before the error, as of a slow database, are removed.
-      expect(
-        stderr
-          .replace(/^(\{.+\}\n)*/, '')
-          .replaceAll(name, 'x')
-          .trimEnd(),
-      ).toMatch(told)
+      const sentence = stderr.replace(/^(\{.+\}\n)*/, '').trimEnd()
+      expect(sentence.replaceAll(name, 'x')).toMatch(told)
     })
   }
 })
@@ -274,7 +245,7 @@ describe('a start waits', () => {
   async function startToWait(env: Record<string, string>): Promise<{ starting: Promise<Service | string> }> {
     let words = ''
     const starting = start(env, { onStderr: (all) => (words = all) })
-    expect(await becomesTrue(() => words.includes(waits))).toBe(true)
+    await waitUntil(() => words.includes(waits))
     return { starting }
   }
 
@@ -297,7 +268,7 @@ describe('a start waits', () => {
         await own.start()
       }
       const { starting } = await startToWait(env)
-      await (isStandby ? own.run((sql) => sql`select pg_promote()`) : own.start())
+      await (isStandby ? own.sql`select pg_promote()` : own.start())
       await expectWorks(await starting)
     }
     await own.stop()
@@ -323,7 +294,7 @@ describe('a start waits', () => {
     let words = ''
     const env = { DATABASE_URL: url, FORECOURT_DATABASE_WAIT_SECONDS: '600' }
     const starting = start(env, { onStderr: (all) => (words = all) })
-    expect(await becomesTrue(() => isAsked || words.includes(waits))).toBe(true)
+    await waitUntil(() => isAsked || words.includes(waits))
     for (const { pid } of place.services()) if (!others.has(pid)) process.kill(pid, 'SIGTERM')
     // A service that has not ended 9.5 s after the signal exits with 1.
     expect(await starting).toMatch(/^the service ended with 0: /)

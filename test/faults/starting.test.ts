@@ -1,20 +1,16 @@
-import { afterAll, describe, expect, test } from 'bun:test'
-import { spawn, spawnSync } from 'node:child_process'
-import { chownSync, existsSync, mkdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { describe, expect, test } from 'bun:test'
 import { Client } from '../kit/client.ts'
 import { databaseProcesses } from '../kit/database.ts'
-import { projectFolder } from '../kit/folders.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
+import { cookieOf, newPassword } from '../kit/people.ts'
 import { deviceBody, newApplication, newSerial, type TestApplication } from '../kit/records.ts'
-import { atScale, isLong, longTest, randomNumbers, seed } from '../kit/scale.ts'
+import { atScale, longTest, randomNumbers, seed } from '../kit/scale.ts'
+import type { Service } from '../kit/service.ts'
 import { newSharedDatabase } from '../kit/shared-server.ts'
-import { anyMoment, becomesTrue } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
+import { anyMoment } from '../kit/waits.ts'
 
-const place = new Workplace()
+const place = ownWorkplace()
 const random = randomNumbers(seed)
-const said = `seed ${seed}`
-afterAll(() => place.clear(), 120_000)
 
 async function createOne(client: Client, app: TestApplication): Promise<string> {
   const body = deviceBody(app.appId)
@@ -57,7 +53,7 @@ describe.each(['SIGKILL', 'SIGTERM'] as const)('a first start that %s ends', (na
         await new Promise((resolve) => outcome.process.once('exit', resolve))
       }
       if (name === 'SIGTERM') {
-        expect(databaseProcesses(dataDir), `${said}: left by a stop ${at.toFixed(0)} ms after the start`).toEqual([])
+        expect(databaseProcesses(dataDir), `left by a stop ${at.toFixed(0)} ms after the start`).toEqual([])
       }
     }
     const service = await place.startService({ dataDir })
@@ -67,62 +63,52 @@ describe.each(['SIGKILL', 'SIGTERM'] as const)('a first start that %s ends', (na
   })
 })
 
-test.skipIf(!isLong || process.getuid?.() !== 0)(
-  'it works as root on a data folder that only root can enter',
-  async () => {
-    const dataDir = join(place.home, 'closed')
-    mkdirSync(dataDir, { mode: 0o700 })
-    let app: TestApplication | undefined
-    for (let start = 0; start < 2; start++) {
-      const service = await place.startService({ dataDir, isFromSource: true })
-      app ??= await newApplication(new Client(service))
-      await createOne(new Client(service), app)
-      expect(databaseProcesses(dataDir).length).toBeGreaterThan(0)
-      expect(await service.stop()).toBe(0)
-      expect(databaseProcesses(dataDir)).toEqual([])
-    }
-  },
-)
+const withoutKey = { FORECOURT_OPERATOR_KEY: '' }
+const linkLine = /^Create the first admin account \(one-time link, valid for 24 hours\): (\S+)$/gm
 
-const setpriv = '/usr/bin/setpriv'
-const nobody = 65534
-const asNobody = [`--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups']
-const main = join(projectFolder, 'src', 'main.ts')
-/** Whether this test may run a program as another user, and that user can read the project. */
-const canBeNobody =
-  process.getuid?.() === 0 &&
-  existsSync(setpriv) &&
-  spawnSync(setpriv, [...asNobody, 'test', '-r', main, '-a', '-x', process.execPath]).status === 0
+function linksOf(service: Service): string[] {
+  return [...service.stdout().matchAll(linkLine)].map(([, link = '']) => link)
+}
 
-test.skipIf(!isLong || !canBeNobody)('it works as an ordinary user, who also runs the database', async () => {
-  const dataDir = join(place.home, 'ordinary')
-  mkdirSync(dataDir, { mode: 0o700 })
-  chownSync(dataDir, nobody, nobody)
-  const operatorKey = newSerial('a-key-of-an-ordinary-user')
-  const child = spawn(setpriv, [...asNobody, process.execPath, main], {
-    cwd: '/',
-    env: {
-      PATH: '/usr/bin:/bin',
-      FORECOURT_PORT: '0',
-      FORECOURT_DATA_DIR: dataDir,
-      FORECOURT_OPERATOR_KEY: operatorKey,
-      FORECOURT_LOG_LEVEL: 'warn',
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  let told = ''
-  child.stdout.on('data', (piece) => {
-    told += piece
-  })
-  const isReady = /^Forecourt is ready at (\S+)$/m
-  expect(await becomesTrue(() => isReady.test(told)), told).toBe(true)
-  const url = isReady.exec(told)?.[1] ?? ''
-  const client = new Client({ url, operatorKey })
-  await createOne(client, await newApplication(client))
-  for (const { pid } of databaseProcesses(dataDir)) expect(statSync(`/proc/${pid}`).uid).toBe(nobody)
-  expect(databaseProcesses(dataDir).length).toBeGreaterThan(0)
-  const code = new Promise((resolve) => child.once('exit', resolve))
-  child.kill('SIGTERM')
-  expect(await code).toBe(0)
-  expect(databaseProcesses(dataDir)).toEqual([])
+test('a first start prints a one-time link for the first admin, and none once there is one', async () => {
+  const dataDir = place.preparedFolder()
+  const first = await place.startService({ dataDir, env: withoutKey })
+  const [link = '', ...others] = linksOf(first)
+  expect(others).toEqual([])
+  expect(link).toStartWith(`${first.url}/console/set-up#`)
+  expect(await first.stop()).toBe(0)
+
+  // The link has not been used: the next start prints another link and makes the earlier one invalid.
+  const second = await place.startService({ dataDir, env: withoutKey })
+  const [another = ''] = linksOf(second)
+  expect(another).not.toBe(link)
+  const client = new Client(second)
+  const [name, password] = [newSerial('first'), newPassword()]
+  const setUp = (from: string) => client.call('setUpOperator', { setUpToken: from.split('#')[1], name, password })
+  expect((await setUp(link)).code).toBe(10052)
+  const answers = await Promise.all(Array.from({ length: 8 }, () => setUp(another)))
+  expect(answers.map(({ code }) => code).sort()).toEqual([0, ...Array(7).fill(10052)])
+  const session = answers.find(({ code }) => code === 0)
+  expect(session?.data).toMatchObject({ name, role: 'admin' })
+  expect(await second.stop()).toBe(0)
+
+  const third = await place.startService({ dataDir, env: withoutKey })
+  expect(linksOf(third)).toEqual([])
+  // A session survives the restart.
+  const headers = { cookie: cookieOf(session as NonNullable<typeof session>) }
+  expect((await new Client(third).call('getSession', {}, { headers })).data.name).toBe(name)
+  expect(await third.stop()).toBe(0)
+})
+
+longTest('a service with an operator key prints no link, and sessions by that key end with it', async () => {
+  const dataDir = place.preparedFolder()
+  const first = await place.startService({ dataDir })
+  expect(linksOf(first)).toEqual([])
+  const signedIn = await new Client(first).call('createSession', { operatorKey: first.operatorKey })
+  const headers = { cookie: cookieOf(signedIn) }
+  expect((await new Client(first).call('getSession', {}, { headers })).code).toBe(0)
+  expect(await first.stop()).toBe(0)
+  const second = await place.startService({ dataDir })
+  expect((await new Client(second).call('getSession', {}, { headers })).code).toBe(10002)
+  expect(await second.stop()).toBe(0)
 })

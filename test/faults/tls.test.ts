@@ -4,13 +4,11 @@ import { chownSync, copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openDatabase } from '../../src/database/open.ts'
 import { serverUser } from '../../src/embedded/user.ts'
-import { Client } from '../kit/client.ts'
 import { hasOldestPostgres, withSql } from '../kit/database.ts'
 import { OldestServer } from '../kit/oldest-server.ts'
-import { deviceBody, newApplication } from '../kit/records.ts'
 import { freePort } from '../kit/replicated.ts'
-import { longTest } from '../kit/scale.ts'
-import { becomesTrue } from '../kit/waits.ts'
+import { atScale, longTest } from '../kit/scale.ts'
+import { waitUntil } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 import { endOfStart, hasProcesses } from './part-of-start.ts'
 
@@ -57,7 +55,7 @@ async function show(name: string): Promise<void> {
     const asked = ['s_client', '-connect', `127.0.0.1:${port}`, '-starttls', 'postgres']
     return execFileSync('openssl', asked, { input: '', stdio: ['pipe', 'pipe', 'ignore'], encoding: 'utf8' })
   }
-  expect(await becomesTrue(() => shown().includes(`CN = ${name}\n`))).toBe(true)
+  await waitUntil(() => shown().includes(`CN = ${name}\n`))
 }
 
 beforeAll(async () => {
@@ -82,22 +80,23 @@ afterAll(async () => {
   await place.clear()
 }, 120_000)
 
+const away = /^Can’t connect to the database: [^\n]+\.\n$/
 const urlTo = (hosts: string, query: string) => `postgres://forecourt@${hosts}/postgres?${query}`
 const ours = () => `sslrootcert=${encodeURIComponent(inHome('ours.pem'))}`
 const another = () => `sslrootcert=${encodeURIComponent(inHome('another.pem'))}`
 
-async function expectStarts(url: string, isProcess = hasProcesses): Promise<void> {
-  if (!isProcess) {
-    expect(await endOfStart(place.newFolder(), { DATABASE_URL: url })).toMatchObject({ code: 0 })
-    const sql = openDatabase({ target: url, connections: 1, statementTimeoutMs: 10_000 })
-    const own = await sql`select ssl, version from pg_stat_ssl where pid = pg_backend_pid()`
-    await sql.end()
-    expect(own).toMatchObject([{ ssl: true, version: 'TLSv1.3' }])
-    return
-  }
+async function expectStarts(url: string): Promise<void> {
+  if (hasProcesses) return expectServes(url)
+  expect(await endOfStart(place.newFolder(), { DATABASE_URL: url }), url).toMatchObject({ code: 0 })
+  const sql = openDatabase({ target: url, connections: 1, statementTimeoutMs: 10_000 })
+  const own = await sql`select ssl, version from pg_stat_ssl where pid = pg_backend_pid()`
+  await sql.end()
+  expect(own).toMatchObject([{ ssl: true, version: 'TLSv1.3' }])
+}
+
+async function expectServes(url: string): Promise<void> {
   const service = await place.startService({ env: { DATABASE_URL: url } })
-  const ready = await fetch(`${service.url}/readyz`)
-  expect(ready.status).toBe(200)
+  expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
   const connections = await withSql(
     { ...onSocket, port },
     (sql) => sql`
@@ -115,21 +114,48 @@ async function expectRefused(url: string, words: RegExp, waitSeconds = 0): Promi
   expect(ended.stderr.replaceAll(/^\{.*\}\n/gm, '')).toMatch(words)
 }
 
+/** The certificate that a server shows, the hosts and the parameters of a URL, and the refusal where it leads to one. */
+type Case = [certificate: string, hosts: string, query: string, refused?: RegExp]
+const cases: Case[] = [
+  ['named', 'localhost:PORT', 'sslmode=verify-full&OURS'],
+  ['named', 'localhost:PORT', 'OURS'],
+  ['named', 'localhost:PORT', 'sslmode=verify-full&ANOTHER', away],
+  // What no authority of the system has signed.
+  ['named', 'localhost:PORT', 'sslmode=verify-full', away],
+  ['elsewhere', 'localhost:PORT', 'sslmode=verify-full&OURS', away],
+  ['elsewhere', 'localhost:PORT', 'sslmode=require'],
+  ['elsewhere', 'localhost:PORT', 'sslmode=prefer'],
+  ['elsewhere', 'localhost:PORT', 'sslmode=disable', /no encryption/],
+  ['elsewhere', 'localhost:PORT', '', /no encryption/],
+]
+const casesOfLongRun: Case[] = [
+  // Each of several hosts is held to its own name, and an address to the certificate's addresses.
+  ['named', 'localhost:1,localhost:PORT', 'sslmode=verify-full&OURS'],
+  ['named', 'localhost:1,localhost:PORT', 'sslmode=verify-full&ANOTHER', away],
+  ['named', '127.0.0.1:PORT', 'sslmode=verify-full&OURS', away],
+  ['numbered', '127.0.0.1:PORT', 'sslmode=verify-full&OURS'],
+  ['elsewhere', 'localhost:1,localhost:PORT', 'sslmode=verify-full&OURS', away],
+  // These modes hold it to the authority alone.
+  ['elsewhere', 'localhost:PORT', 'sslmode=verify-ca&OURS'],
+  ['elsewhere', 'localhost:PORT', 'sslmode=verify-ca&ANOTHER', away],
+  ['elsewhere', 'localhost:PORT', 'sslmode=require&OURS'],
+  ['elsewhere', 'localhost:PORT', 'sslmode=require&ANOTHER', away],
+]
+
 describe.skipIf(!hasOldestPostgres)('TLS to the database', () => {
-  test('verify-full takes the certificate of the host that was named, from the authority that was given', async () => {
+  test('of a service that serves is TLS 1.3 over all its connections', async () => {
     await show('named')
-    await expectStarts(urlTo(`localhost:${port}`, `sslmode=verify-full&${ours()}`), true)
-    await expectStarts(urlTo(`localhost:${port}`, ours()))
+    await expectServes(urlTo(`localhost:${port}`, `sslmode=verify-full&${ours()}`))
   })
 
-  longTest('of several hosts each is held to its own name', async () => {
-    const both = `localhost:1,localhost:${port}`
-    await show('elsewhere')
-    await expectRefused(urlTo(both, `sslmode=verify-full&${ours()}`), oneSentence)
-    await show('named')
-    await expectStarts(urlTo(both, `sslmode=verify-full&${ours()}`))
-    await expectRefused(urlTo(both, `sslmode=verify-full&${another()}`), oneSentence)
-  })
+  test('each mode verifies what it says', async () => {
+    for (const [certificate, hosts, query, refused] of [...cases, ...atScale([], casesOfLongRun)]) {
+      await show(certificate)
+      const asked = query.replace('OURS', ours()).replace('ANOTHER', another())
+      const url = urlTo(hosts.replaceAll('PORT', String(port)), asked)
+      await (refused === undefined ? expectStarts(url) : expectRefused(url, refused))
+    }
+  }, 300_000)
 
   test('what no waiting mends is refused at once in the words of the database, of one host and of several', async () => {
     await show('named')
@@ -142,66 +168,6 @@ describe.skipIf(!hasOldestPostgres)('TLS to the database', () => {
     }
     expect(performance.now() - began).toBeLessThan(120_000)
   }, 240_000)
-
-  test('verify-full refuses another authority, and what no authority of the system has signed', async () => {
-    await show('named')
-    await expectRefused(urlTo(`localhost:${port}`, `sslmode=verify-full&${another()}`), oneSentence)
-    await expectRefused(urlTo(`localhost:${port}`, 'sslmode=verify-full'), oneSentence)
-  })
-
-  test('verify-full refuses the certificate of another host', async () => {
-    await show('elsewhere')
-    await expectRefused(urlTo(`localhost:${port}`, `sslmode=verify-full&${ours()}`), oneSentence)
-  })
-
-  longTest('a server whose certificate fits no more is away, and used again once it fits', async () => {
-    await show('named')
-    const env = { DATABASE_URL: urlTo(`localhost:${port}`, `sslmode=verify-full&${ours()}`) }
-    const service = await place.startService({ env })
-    const client = new Client(service)
-    const app = await newApplication(client)
-    const outcome = async () => {
-      const { code } = await client.call('createDevice', deviceBody(app.appId), { token: app.token })
-      const ready = await fetch(`${service.url}/readyz`)
-      return [code, ready.status]
-    }
-    const cut = () =>
-      withSql(
-        { ...onSocket, port },
-        (sql) => sql`
-          select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'forecourt %'`,
-      )
-    expect(await outcome()).toEqual([0, 200])
-    await show('elsewhere')
-    await cut()
-    const seen: number[][] = []
-    for (let tries = 0; tries < 10; tries++) seen.push(await outcome())
-    expect(seen).toEqual(Array.from({ length: 10 }, () => [50003, 503]))
-    await show('named')
-    expect(await becomesTrue(async () => (await outcome()).join() === '0,200')).toBe(true)
-    await service.stop()
-  })
-
-  longTest('an address is held to the certificate’s addresses, not to its names', async () => {
-    await show('numbered')
-    await expectStarts(urlTo(`127.0.0.1:${port}`, `sslmode=verify-full&${ours()}`))
-    await show('named')
-    await expectRefused(urlTo(`127.0.0.1:${port}`, `sslmode=verify-full&${ours()}`), oneSentence)
-  })
-
-  longTest('verify-ca, and require with an authority, hold it to the authority only', async () => {
-    await show('elsewhere')
-    for (const mode of ['verify-ca', 'require']) {
-      await expectStarts(urlTo(`localhost:${port}`, `sslmode=${mode}&${ours()}`))
-      await expectRefused(urlTo(`localhost:${port}`, `sslmode=${mode}&${another()}`), oneSentence)
-    }
-  })
-
-  test('require and prefer encrypt and verify nothing; without a mode, and with disable, nothing is encrypted', async () => {
-    await show('elsewhere')
-    for (const mode of ['require', 'prefer']) await expectStarts(urlTo(`localhost:${port}`, `sslmode=${mode}`))
-    for (const query of ['', 'sslmode=disable']) await expectRefused(urlTo(`localhost:${port}`, query), /no encryption/)
-  })
 
   longTest('over a socket of this machine there is no TLS, whatever the mode', async () => {
     const socket = `host=${encodeURIComponent(folder)}&port=${port}`
@@ -229,5 +195,3 @@ describe.skipIf(!hasOldestPostgres)('TLS to the database', () => {
     }
   })
 })
-
-const oneSentence = /^Can’t connect to the database: [^\n]+\.\n$/

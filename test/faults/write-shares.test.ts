@@ -1,133 +1,89 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Sql } from 'postgres'
-import { createAct } from '../../src/bulk/acts/contract.ts'
-import { createDevice, updateDevice } from '../../src/devices/contract.ts'
+import { describe, expect, test } from 'bun:test'
 import { limits } from '../../src/vocabulary/limits.ts'
 import { Client } from '../kit/client.ts'
-import type { OwnDatabase } from '../kit/database.ts'
+import { contractOf, type OperationId } from '../kit/contracts.ts'
+import { whileApplicationLocked, whileTableLocked } from '../kit/locks.ts'
+import { ownWorkplace } from '../kit/own-workplace.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../kit/records.ts'
-import { tell } from '../kit/scale.ts'
-import { becomesTrue, sleep } from '../kit/waits.ts'
-import { Workplace } from '../kit/workplace.ts'
+import type { Service } from '../kit/service.ts'
+import { sleep, waitUntil } from '../kit/waits.ts'
 
 // The places of requests of one application, what becomes of requests that are over, and locks that one application holds.
 
-const place = new Workplace()
-let database: OwnDatabase
-beforeAll(async () => {
-  database = await place.findDatabase()
-}, 60_000)
-afterAll(() => place.clear(), 60_000)
+const place = ownWorkplace()
+/** A service with few places, and one with the usual number. */
+const database = await place.findDatabase()
+const start = (env: object) => place.startService({ env: { DATABASE_URL: database.url(), ...env } })
+const [few, usual] = await Promise.all([
+  start({ FORECOURT_MAX_REQUESTS: '100', FORECOURT_STATEMENT_TIMEOUT_MS: '4000' }),
+  start({}),
+])
 
-/** A service with few places and an application of many records, and another application that must not notice it. */
-async function start(places: number, rows: number, more: Record<string, string> = {}) {
-  const env = { DATABASE_URL: database.url(), FORECOURT_MAX_REQUESTS: String(places), ...more }
-  const service = await place.startService({ env })
+/** An application that asks for much at a service, and another one that must not notice it. */
+async function twoOf(service: Service) {
   const client = new Client(service)
-  const [greedy, other] = [await newApplication(client), await newApplication(client)]
-  await makeSites(client, greedy, rows)
-  return { service, client, greedy, other }
-}
-
-async function makeSites(client: Client, { appId, token }: TestApplication, count: number): Promise<void> {
-  for (let made = 0; made < count; made += 1000) {
-    const sites = Array.from({ length: Math.min(1000, count - made) }, () => siteBody(appId))
-    expect((await client.call('saveSites', { appId, sites }, { token })).code).toBe(0)
-  }
-}
-
-/** Locks a table until the returned function is called. */
-async function lockTable(sql: Sql, table: string): Promise<() => Promise<void>> {
-  let release = () => {}
-  const released = new Promise<void>((resolve) => {
-    release = resolve
-  })
-  let isLocked = () => {}
-  const locked = new Promise<void>((resolve) => {
-    isLocked = resolve
-  })
-  const over = sql.begin(async (tx) => {
-    await tx`lock table ${tx(table)} in access exclusive mode`
-    isLocked()
-    await released
-  })
-  await locked
-  return async () => {
-    release()
-    await over
-  }
+  return { client, greedy: await newApplication(client), other: await newApplication(client) }
 }
 
 describe('nothing begins after its request is over, and it holds no place', () => {
   test.each([
     ['answered with 50003', false],
     ['left by its caller', true],
-  ])(
-    '%s',
-    async (_, hangsUp) => {
-      const { service, client, greedy, other } = await start(100, 10, {
-        FORECOURT_STATEMENT_TIMEOUT_MS: '4000',
-      })
-      const { appId, token } = greedy
-      const devices = Array.from({ length: 12 }, () => deviceBody(appId))
-      for (const device of devices) await client.call('createDevice', device, { token })
-      const act = { kind: 'devices', act: 'update', filter: { all: true } }
-      const places = async (of: string) => {
-        const { text } = await client.operate('getMetrics', {})
-        return Number(new RegExp(`^forecourt_requests_under_way\\{of="${of}"\\} (\\d+)`, 'm').exec(text)?.[1])
+  ])('%s', async (_, hangsUp) => {
+    const { client, greedy, other } = await twoOf(few)
+    const { appId, token } = greedy
+    const devices = Array.from({ length: 12 }, () => deviceBody(appId))
+    for (const device of devices) await client.call('createDevice', device, { token })
+    const act = { kind: 'devices', act: 'update', filter: { all: true } }
+    const places = async (of: string) => {
+      const { text } = await client.operate('getMetrics', {})
+      return Number(new RegExp(`^forecourt_requests_under_way\\{of="${of}"\\} (\\d+)`, 'm').exec(text)?.[1])
+    }
+    await whileTableLocked(database, 'device', async () => {
+      const ended = new AbortController()
+      const asks: Promise<number | undefined>[] = []
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+      const ask = (id: OperationId, body: object) => {
+        const request = fetch(few.url + contractOf(id).path, {
+          ...{ method: 'POST', headers, signal: ended.signal },
+          body: JSON.stringify({ appId, ...body }),
+        })
+        asks.push(request.then(({ status }) => status).catch(() => undefined))
       }
-      await database.run(async (sql) => {
-        const release = await lockTable(sql, 'device')
-        const ended = new AbortController()
-        const asks: Promise<number | undefined>[] = []
-        const ask = (path: string, body: object) => {
-          const request = fetch(service.url + path, {
-            method: 'POST',
-            headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-            body: JSON.stringify(body),
-            signal: ended.signal,
-          })
-          asks.push(request.then(({ status }) => status).catch(() => undefined))
-        }
-        for (let dry = 0; dry < 4; dry++) ask(createAct.path, { appId, ...act, set: { tag: 'dry' }, dryRun: true })
-        ask(createAct.path, { appId, ...act, set: { tag: 'late' } })
-        // The first update is in the lane's batch, which has begun; the others wait for the next.
-        for (const { deviceNo } of devices) {
-          ask(updateDevice.path, { appId, deviceNo, tag: 'late' })
-          await sleep(20)
-        }
-        for (let more = 0; more < 4; more++) {
-          ask(createDevice.path, { ...deviceBody(appId), tag: 'late' })
-          await sleep(50)
-        }
-        // A fifth of the places, and one more request than they are.
-        expect(asks.length).toBe(21)
-        expect(await becomesTrue(async () => (await places('one_caller')) === 20, 2_500)).toBe(true)
-        expect((await client.call('getApplication', { appId }, { token })).code).toBe(10007)
-        expect((await client.call('getApplication', { appId: other.appId }, { token: other.token })).code).toBe(0)
-        if (hangsUp) ended.abort()
-        await Promise.all(asks)
-        // A client that has only closed its sending half still waits; one that has gone is known after this time.
-        expect(await becomesTrue(async () => (await places('all')) === 0, limits.halfClosedMs + 1_000)).toBe(true)
-        expect((await client.call('getApplication', { appId }, { token })).code).toBe(0)
-        await release()
-      })
-      expect(await becomesTrue(async () => (await client.call('getReadiness', {})).status === 200)).toBe(true)
-      await sleep(1_000)
-      const { data } = await client.call('pageActs', { appId }, { token })
-      expect(data.list.filter(({ set }) => set?.tag === 'late')).toEqual([])
-      const late = await client.call('pageDevices', { tag: 'late' }, { token })
-      // Of 16: what had begun, the first batches of each lane.
-      expect(late.data.total).toBeLessThanOrEqual(6)
-      expect(await service.stop()).toBe(0)
-    },
-    120_000,
-  )
+      for (let dry = 0; dry < 4; dry++) ask('createAct', { ...act, set: { tag: 'dry' }, dryRun: true })
+      ask('createAct', { ...act, set: { tag: 'late' } })
+      // The first update is in the lane's batch, which has begun; the others wait for the next.
+      for (const { deviceNo } of devices) {
+        ask('updateDevice', { deviceNo, tag: 'late' })
+        await sleep(20)
+      }
+      for (let more = 0; more < 4; more++) {
+        ask('createDevice', deviceBody(appId, { tag: 'late' }))
+        await sleep(50)
+      }
+      // A fifth of the places, and one more request than they are.
+      expect(asks.length).toBe(21)
+      await waitUntil(async () => (await places('one_caller')) === 20, 2_500)
+      expect((await client.call('getApplication', { appId }, { token })).code).toBe(10007)
+      expect((await client.call('getApplication', { appId: other.appId }, { token: other.token })).code).toBe(0)
+      if (hangsUp) ended.abort()
+      await Promise.all(asks)
+      // A client that has only closed its sending half still waits; one that has gone is known after this time.
+      await waitUntil(async () => (await places('all')) === 0, limits.halfClosedMs + 1_000)
+      expect((await client.call('getApplication', { appId }, { token })).code).toBe(0)
+    })
+    await waitUntil(async () => (await client.call('getReadiness', {})).status === 200)
+    await sleep(1_000)
+    const { data } = await client.call('pageActs', { appId }, { token })
+    expect(data.list.filter(({ set }) => set?.tag === 'late')).toEqual([])
+    const late = await client.call('pageDevices', { tag: 'late' }, { token })
+    // Of 16: what had begun, the first batches of each lane.
+    expect(late.data.total).toBeLessThanOrEqual(6)
+  })
 })
 
 test('a price change is written on time while the lock of another application with due changes is held', async () => {
-  const { service, client, greedy, other } = await start(100, 10)
-  await makeSites(client, other, 1)
+  const { client, greedy, other } = await twoOf(few)
   const rule = {
     ruleName: 'Day',
     ruleType: 1,
@@ -137,28 +93,24 @@ test('a price change is written on time while the lock of another application wi
   const effectiveTime = new Date(moment).toISOString()
   const ids: number[] = []
   for (const { appId, token } of [greedy, other]) {
+    expect((await client.call('saveSite', siteBody(appId), { token })).code).toBe(0)
     const { data } = await client.call('saveBillingRule', { appId, ...rule }, { token })
     const change = { sites: { all: true }, rules: { fastChargeBillRuleId: data.id }, effectiveTime }
     ids.push((await client.call('schedulePriceChange', { appId, ...change }, { token })).data.id as number)
   }
   const isWritten = async ({ token }: TestApplication, id: number | undefined) =>
     (await client.call('getPriceChange', { id: String(id) }, { token })).data.appliedTime !== null
-  await database.run(async (sql) => {
-    await sql.begin(async (tx) => {
-      await tx`select 1 from application_lock where app_id = ${greedy.appId} for update`
-      expect(await becomesTrue(() => isWritten(other, ids[1]), moment - Date.now() + 8_000)).toBe(true)
-      const lateMs = Date.now() - moment
-      tell(`written ${lateMs} ms after its moment`)
-      expect(lateMs).toBeLessThan(2_000)
-      expect(await isWritten(greedy, ids[0])).toBe(false)
-    })
+  await whileApplicationLocked(database, greedy.appId, async () => {
+    await waitUntil(() => isWritten(other, ids[1]), moment - Date.now() + 8_000)
+    const lateMs = Date.now() - moment
+    expect(lateMs).toBeLessThan(2_000)
+    expect(await isWritten(greedy, ids[0])).toBe(false)
   })
-  expect(await becomesTrue(() => isWritten(greedy, ids[0]), 10_000)).toBe(true)
-  expect(await service.stop()).toBe(0)
-}, 60_000)
+  await waitUntil(() => isWritten(greedy, ids[0]), 10_000)
+})
 
 test('while the lock of one application is held, writes of others wait for a moment only, and its own until it is free', async () => {
-  const { service, client, greedy, other } = await start(1_000, 0)
+  const { client, greedy, other } = await twoOf(usual)
   /** One write for each lane, each repeatable. */
   async function writesOf({ appId, token }: TestApplication) {
     const device = deviceBody(appId)
@@ -181,23 +133,18 @@ test('while the lock of one application is held, writes of others wait for a mom
   }
   const [held, free] = [await writesOf(greedy), await writesOf(other)]
   const longest = new Map<string, number>()
-  await database.run(async (sql) => {
-    const asked: Promise<{ code: number }>[] = []
-    await sql.begin(async (tx) => {
-      await tx`select 1 from application_lock where app_id = ${greedy.appId} for update`
-      const end = performance.now() + 2_500
-      while (performance.now() < end) {
-        if (asked.length < 200) asked.push(...Object.values(held).map((write) => write()))
-        for (const [lane, write] of Object.entries(free)) {
-          const began = performance.now()
-          expect((await write()).code, lane).toBe(0)
-          longest.set(lane, Math.max(longest.get(lane) ?? 0, performance.now() - began))
-        }
+  const asked: Promise<{ code: number }>[] = []
+  await whileApplicationLocked(database, greedy.appId, async () => {
+    const end = performance.now() + 2_500
+    while (performance.now() < end) {
+      if (asked.length < 200) asked.push(...Object.values(held).map((write) => write()))
+      for (const [lane, write] of Object.entries(free)) {
+        const began = performance.now()
+        expect((await write()).code, lane).toBe(0)
+        longest.set(lane, Math.max(longest.get(lane) ?? 0, performance.now() - began))
       }
-    })
-    expect(new Set((await Promise.all(asked)).map(({ code }) => code))).toEqual(new Set([0]))
+    }
   })
-  tell([...longest].map(([lane, ms]) => `${lane} ${ms.toFixed(0)} ms`).join(', '))
+  expect(new Set((await Promise.all(asked)).map(({ code }) => code))).toEqual(new Set([0]))
   for (const [lane, ms] of longest) expect(ms, lane).toBeLessThan(1_500)
-  expect(await service.stop()).toBe(0)
-}, 60_000)
+})

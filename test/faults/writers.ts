@@ -131,36 +131,27 @@ interface Stored {
 }
 
 /** The stored rows of these creates by name, in one snapshot. */
-export function stored(sql: postgres.Sql, appId: string, creates: Create[]): Promise<Map<string, Stored>> {
-  return sql.begin('isolation level repeatable read', (snapshot) => readStored(snapshot, appId, creates)) as Promise<
-    Map<string, Stored>
-  >
-}
-
-async function readStored(
-  sql: postgres.TransactionSql,
-  appId: string,
-  creates: Create[],
-): Promise<Map<string, Stored>> {
+export async function stored(sql: postgres.Sql, appId: string, creates: Create[]): Promise<Map<string, Stored>> {
   const found = new Map<string, Stored>(creates.map(({ name }) => [name, { rows: 0, records: [], keys: 0 }]))
   const names = creates.map((create) => create.name)
-  const rows = await sql`
-    select device_no as name, device_no as subject from device where app_id = ${appId} and device_no = any(${names})
-    union all
-    select site_name, id::text from site where app_id = ${appId} and site_name = any(${names})`
-  const nameOf = new Map(rows.map((row) => [row.subject as string, row.name as string]))
-  for (const row of rows) (found.get(row.name) as Stored).rows++
-  const events = await sql`
-    select subject, data from event
-    where app_id = ${appId} and type in ('device.bound', 'site.created') and subject = any(${[...nameOf.keys()]})`
-  for (const event of events) found.get(nameOf.get(event.subject) as string)?.records.push(event.data)
-  const keys = await sql`
-    select substr(key, 8) as name from idempotency_key where app_id = ${appId} and key = any(${creates.map(keyOf)})`
-  for (const key of keys) (found.get(key.name) as Stored).keys++
+  await sql.begin('isolation level repeatable read', async (snapshot) => {
+    const rows = await snapshot`
+      select device_no as name, device_no as subject from device where app_id = ${appId} and device_no = any(${names})
+      union all
+      select site_name, id::text from site where app_id = ${appId} and site_name = any(${names})`
+    const nameOf = new Map(rows.map((row) => [row.subject as string, row.name as string]))
+    for (const row of rows) (found.get(row.name) as Stored).rows++
+    const events = await snapshot`
+      select subject, data from event
+      where app_id = ${appId} and type in ('device.bound', 'site.created') and subject = any(${[...nameOf.keys()]})`
+    for (const event of events) found.get(nameOf.get(event.subject) as string)?.records.push(event.data)
+    const keys = await snapshot`
+      select substr(key, 8) as name from idempotency_key
+      where app_id = ${appId} and key = any(${creates.map(({ key }) => key)})`
+    for (const key of keys) (found.get(key.name) as Stored).keys++
+  })
   return found
 }
-
-const keyOf = (create: Create) => create.key
 
 /** The faults of creates with a 200: each must exist once, with one event, as the response said. */
 export async function contradictions(sql: postgres.Sql, appId: string, settled: Create[]): Promise<string[]> {

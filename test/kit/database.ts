@@ -157,6 +157,14 @@ export class OwnDatabase {
     return withSql(this.connection, use)
   }
 
+  /** Runs one statement. */
+  sql<Rows extends readonly (object | undefined)[] = postgres.Row[]>(
+    statement: TemplateStringsArray,
+    ...values: readonly postgres.ParameterOrFragment<number>[]
+  ): Promise<postgres.RowList<Rows>> {
+    return this.run(async (sql) => await sql<Rows>(statement, ...(values as never[])))
+  }
+
   /** How many sessions wait for a lock. On a cluster a node waits, which this does not show. */
   countWaiting(): Promise<number> {
     return this.run(async (sql) => {
@@ -176,3 +184,6 @@ export class OwnDatabase {
     })
   }
 }
+
+/** The embedded database of a service, by its data folder. */
+export const databaseIn = (dataDir: string) => new OwnDatabase(dataDir, embeddedConnection(dataDir))

@@ -22,6 +22,8 @@ export interface Lies {
   tokenBody?: string
   tokenRedirect?: string
   noIdToken?: boolean
+  /** The token endpoint takes the client's secret in the body only, whatever discovery says. */
+  refusesBasic?: boolean
   /** The token endpoint never answers. */
   tokenHangs?: boolean
   /** How the addresses other than the token endpoint answer, by their path. */
@@ -179,6 +181,8 @@ export class TestProvider {
 
   private async exchange(authorization: string | undefined, form: URLSearchParams) {
     this.tokenRequests.push({ authorization, form })
+    if (this.lies.refusesBasic && authorization !== undefined)
+      return { status: 401, value: { error: 'invalid_client' } }
     const code = form.get('code') ?? ''
     const issued = this.issued.get(code)
     this.issued.delete(code)

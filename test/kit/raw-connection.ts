@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
 
 export interface RawAnswer {
   status: number
@@ -31,11 +32,15 @@ export class RawConnection {
 
   /** Returns undefined when the connection is refused. */
   static async open(url: string): Promise<RawConnection | undefined> {
-    const { hostname, port } = new URL(url)
-    const socket = connect(Number(port), hostname)
+    const { protocol, hostname, port } = new URL(url)
+    const isTls = protocol === 'https:'
+    const host = hostname.replace(/^\[|\]$/g, '')
+    const socket = isTls
+      ? connectTls({ host, port: Number(port || 443), servername: host })
+      : connect({ host, port: Number(port || 80) })
     socket.setNoDelay(true)
     try {
-      await once(socket, 'connect')
+      await once(socket, isTls ? 'secureConnect' : 'connect')
       return new RawConnection(socket)
     } catch {
       socket.destroy()
@@ -48,8 +53,8 @@ export class RawConnection {
     return this.received.length
   }
 
-  send(text: string): void {
-    if (this.ended === undefined) this.socket.write(text)
+  send(bytes: string | Uint8Array): void {
+    if (this.ended === undefined) this.socket.write(bytes)
   }
 
   /** The next complete response. Rejects when the connection ends before it is complete. */

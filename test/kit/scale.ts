@@ -1,7 +1,7 @@
 import { test } from 'bun:test'
 import { randomInt } from 'node:crypto'
 
-/** FORECOURT_TEST_SEED repeats a run's random choices, though not the machine's timing. */
+/** FORECOURT_TEST_SEED repeats a run's random choices, though not the machine's timing; the runner of tests prints it. */
 export const seed = Number(process.env.FORECOURT_TEST_SEED ?? randomInt(2 ** 31))
 
 /** Whether this is the long run, `npm run test:long`, where tests may take any time. */

@@ -62,6 +62,11 @@ export async function becomesTrue(look: () => boolean | Promise<boolean>, within
   return true
 }
 
+/** As `becomesTrue`; throws where that would return false. */
+export async function waitUntil(look: () => boolean | Promise<boolean>, withinMs?: number): Promise<void> {
+  if (!(await becomesTrue(look, withinMs))) throw new Error(`never came true: ${look}`)
+}
+
 /** As `becomesTrue`, for a value that becomes the wanted one. Returns the last value, for the test to compare. */
 export async function becomes<Value>(
   wanted: Value,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findProcess, goneWithin, type ProcessId, signal } from '../../src/embedded/processes.ts'
 import { Cluster, coordinatorUrl } from '../citus/cluster.ts'
+import { Client } from './client.ts'
 import { databaseProcesses, embeddedConnection, OwnDatabase, prepareDatabase } from './database.ts'
 import { onDisk } from './folders.ts'
 import { type Service, type ServiceOptions, startService } from './service.ts'
@@ -42,6 +43,12 @@ export class Workplace {
     const isOnUrl = options.env?.DATABASE_URL !== undefined
     const dataDir = options.dataDir ?? (isOnUrl ? this.newFolder() : this.preparedFolder())
     return startService({ ...options, dataDir })
+  }
+
+  /** Starts a service, and returns it with a client. */
+  async start(options: ServiceOptions = {}): Promise<{ service: Service; client: Client }> {
+    const service = await this.startService(options)
+    return { service, client: new Client(service) }
   }
 
   /**

@@ -154,6 +154,20 @@ export class PricedSites implements Subject<PriceRequest, PriceAnswer> {
   }
 }
 
+/**
+ * Whether a price was written across a second's end: it may be dated in the second, and readers of the next one may not see
+ * it yet, because it is not committed.
+ */
+export function isUnsettled(second: number, history: readonly Exchange<PriceRequest, PriceAnswer>[]): boolean {
+  const end = second + 1000
+  return history.some(
+    ({ request, calledAt, answer, answeredAt }) =>
+      datesPrices.includes(request.action) && answer?.code === 0 && calledAt < end && answeredAt >= end,
+  )
+}
+
+const datesPrices: PriceRequest['action'][] = ['updateRule', 'updateSite', 'undo']
+
 /** A read of what was in force in a second that is over, as if it had been sent at that second's end. */
 export function readOf(second: number, answer: PriceAnswer): Exchange<PriceRequest, PriceAnswer> {
   return { ...momentary(second + 1000 - 0.6), request: { action: 'read', at: second }, answer }

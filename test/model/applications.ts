@@ -1,9 +1,5 @@
 import fc from 'fast-check'
-import {
-  type ApplicationRecord,
-  takeApplicationOffline,
-  takeApplicationOnline,
-} from '../../src/applications/contract.ts'
+import type { ApplicationRecord } from '../../src/applications/contract.ts'
 import type { Client } from '../kit/client.ts'
 import { expectWhole, settled, succeeded, timed } from './answers.ts'
 import {
@@ -32,7 +28,7 @@ function shownApplication({ appId, name, isOnline, createdAt }: ModelApplication
 
 async function toggle(world: World, client: Client, { app: index, isOnline }: { app: number; isOnline: boolean }) {
   const app = askedOf(world, { app: index, how: 'own' })
-  const operation = isOnline ? takeApplicationOnline : takeApplicationOffline
+  const operation = isOnline ? 'takeApplicationOnline' : 'takeApplicationOffline'
   const { answer, at } = await timed(() => client.operate(operation, { appId: app.appId }))
   const isChange = app.isOnline !== isOnline
   app.isOnline = isOnline

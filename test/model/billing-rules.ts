@@ -3,18 +3,7 @@ import type { Client } from '../kit/client.ts'
 import { refusedFor } from './answers.ts'
 import type { Condition } from './conditions.ts'
 import { pageWalk, type Walk } from './pages.ts'
-import {
-  changeOf,
-  type Fault,
-  type Meaning,
-  meaningOf,
-  page,
-  read,
-  remove,
-  type Save,
-  save,
-  update,
-} from './records.ts'
+import { changeOf, deletions, type Fault, type Meaning, page, reads, type Save, save, update } from './records.ts'
 import { type Asking, type Command, command, type ModelRecord, type WeightedCommand, type World } from './world.ts'
 
 const noTerms = { periods: null, freeMinutes: null, unitMinutes: null, unitPrice: null, dailyCap: null }
@@ -107,22 +96,8 @@ export function billingRuleCommands(asking: fc.Arbitrary<Asking>, key: fc.Arbitr
   const commands: [number, fc.Arbitrary<Command>][] = [
     [5, fc.record({ asking, key, ruleType, ruleName }).map((input) => command('saveRule', input, saveRule))],
     [4, fc.record({ change: changeOf(asking), members }).map((input) => command('updateRule', input, updateRule))],
-    [
-      3,
-      changeOf(asking).map((input) =>
-        command('deleteRule', input, (world, client, input) =>
-          remove(world, client, 'billingRule', input, (rule) => isRuleInUse(world, rule)),
-        ),
-      ),
-    ],
-    [
-      1,
-      meaningOf(asking).map((input) =>
-        command('readRule', input, async (world, client, input) => {
-          await read(world, client, 'billingRule', input)
-        }),
-      ),
-    ],
+    [3, deletions('billingRule', asking, isRuleInUse)],
+    [1, reads('billingRule', asking)],
     [
       1,
       fc

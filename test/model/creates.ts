@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import { createDevice, createDevices } from '../../src/devices/contract.ts'
 import { refusals } from '../../src/vocabulary/refusals.ts'
 import { contractRefusals, type RefusalName } from '../conformance/refusals.ts'
 import type { Client } from '../kit/client.ts'
@@ -68,7 +67,7 @@ async function create(world: World, client: Client, asking: Asking, body: Device
   // The document requires the appId even if an application means itself.
   const always = asking.how === 'own' ? { ...asking, how: 'named' as const } : asking
   const app = askedOf(world, asking)
-  const { answer, at } = await timed(() => ask(world, client, always, createDevice, { ...body }, keyHeader(name)))
+  const { answer, at } = await timed(() => ask(world, client, always, 'createDevice', { ...body }, keyHeader(name)))
   if (asking.how === 'stranger') return expectWhole(answer, refused('notPermitted'))
   const kept = name === undefined ? undefined : { name: `one ${name}`, body: JSON.stringify(body) }
   const outcome = register(world, { app, body, actor: actorOf(world, asking), at, key: kept })
@@ -97,7 +96,7 @@ function rowOf(world: World, row: Row): unknown {
 async function createMany(world: World, client: Client, asking: Asking, rows: unknown[], name: string | undefined) {
   const app = askedOf(world, asking)
   const sent = { devices: rows }
-  const { answer, at } = await timed(() => ask(world, client, asking, createDevices, sent, keyHeader(name)))
+  const { answer, at } = await timed(() => ask(world, client, asking, 'createDevices', sent, keyHeader(name)))
   if (asking.how === 'stranger') return expectWhole(answer, refused('notPermitted'))
   // The key belongs to the body's exact bytes, and these differ when the application is named.
   const body = `${asking.how === 'own'} ${JSON.stringify(rows)}`

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import fc from 'fast-check'
-import { type DeviceRecord, pageDevices } from '../../src/devices/contract.ts'
+import type { DeviceRecord } from '../../src/devices/contract.ts'
 import type { Client } from '../kit/client.ts'
 import { expectWhole, refused } from './answers.ts'
 import { expectWalk, pageWalk, type Walk } from './pages.ts'
@@ -17,7 +17,7 @@ import {
 
 /** Reads all pages of an application's devices and expects the newest first, as far as a client can know the order. */
 export async function readPages(world: World, client: Client, asking: Asking, walk: Walk): Promise<void> {
-  const send = (page: object) => ask(world, client, asking, pageDevices, { ...page })
+  const send = (page: object) => ask(world, client, asking, 'pageDevices', { ...page })
   if (asking.how === 'stranger') return expectWhole(await send({}), refused('notPermitted'))
   const app = askedOf(world, asking)
   const own = [...world.devices.values()].filter((device) => device.app === app)

@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import { getDevice, updateDevice } from '../../src/devices/contract.ts'
 import type { Client } from '../kit/client.ts'
 import { expectWhole, refused, succeeded, timed } from './answers.ts'
 import { type Condition, condition, conditionOn } from './conditions.ts'
@@ -33,7 +32,7 @@ function expectDeviceTag({ app, deviceNo, members, boundAt }: ModelDevice, etag:
 
 /** Reads a device. Returns its entity tag if the device exists. */
 async function readDevice(world: World, client: Client, asking: Asking, deviceNo: string): Promise<string | undefined> {
-  const answer = await ask(world, client, asking, getDevice, { deviceNo })
+  const answer = await ask(world, client, asking, 'getDevice', { deviceNo })
   const device = deviceOf(world, asking, deviceNo)
   if (asking.how === 'stranger') expectWhole(answer, refused('notPermitted'))
   else if (device === undefined) expectWhole(answer, refused('deviceNotFound'))
@@ -91,7 +90,7 @@ async function update(world: World, client: Client, { of, change, condition }: U
   const { asking, deviceNo } = meant(world, of)
   const { headers, isMet } = await conditionOnDevice(world, client, asking, deviceNo, condition)
   const sent = { deviceNo, ...change }
-  const { answer, at } = await timed(() => ask(world, client, asking, updateDevice, sent, headers))
+  const { answer, at } = await timed(() => ask(world, client, asking, 'updateDevice', sent, headers))
   if (asking.how === 'stranger') return expectWhole(answer, refused('notPermitted'))
   const device = deviceOf(world, asking, deviceNo)
   if (device === undefined) return expectWhole(answer, refused('deviceNotFound'))

@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import { pageEvents } from '../../src/events/contract.ts'
 import { momentFormat } from '../../src/vocabulary/moments.ts'
 import type { Client } from '../kit/client.ts'
 import { settled } from './answers.ts'
@@ -76,7 +75,7 @@ export async function followFeed(world: World, client: Client, asking: Asking, p
   const afterId = known.at(-1)?.id
   await expectWalk(
     { by: 'afterId', pageSize },
-    (query) => ask(world, client, asking, pageEvents, { afterId, ...query }),
+    (query) => ask(world, client, asking, 'pageEvents', { afterId, ...query }),
     (told, from) => shownEvents(app, app.events, told, known.length + from),
     app.events.length - known.length,
   )

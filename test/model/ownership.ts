@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { type Binding, getDeviceHistory, unbindDevice, unbindDevices } from '../../src/devices/ownership/contract.ts'
+import type { Binding } from '../../src/devices/ownership/contract.ts'
 import { refusals } from '../../src/vocabulary/refusals.ts'
 import { contractRefusals } from '../conformance/refusals.ts'
 import type { Client } from '../kit/client.ts'
@@ -44,7 +44,7 @@ interface Unbind {
 async function unbind(world: World, client: Client, { of, reason, condition }: Unbind): Promise<void> {
   const { asking, deviceNo } = meant(world, of)
   const { headers, isMet } = await conditionOnDevice(world, client, asking, deviceNo, condition)
-  const { answer, at } = await timed(() => ask(world, client, asking, unbindDevice, { deviceNo, reason }, headers))
+  const { answer, at } = await timed(() => ask(world, client, asking, 'unbindDevice', { deviceNo, reason }, headers))
   if (asking.how === 'stranger') return expectWhole(answer, refused('notPermitted'))
   const device = deviceOf(world, asking, deviceNo)
   if (device === undefined) return expectWhole(answer, refused('deviceNotFound'))
@@ -127,7 +127,7 @@ const toldOf = (answer: { data: unknown }) =>
 
 async function unbindMany(world: World, client: Client, { asking, serials, reason }: Batch & { asking: Asking }) {
   const deviceNos = serials.map((serial) => serialOf(world, serial))
-  const { answer, at } = await timed(() => ask(world, client, asking, unbindDevices, { deviceNos, reason }))
+  const { answer, at } = await timed(() => ask(world, client, asking, 'unbindDevices', { deviceNos, reason }))
   if (asking.how === 'stranger') return expectWhole(answer, refused('notPermitted'))
   const group = ++world.groups
   const actor = actorOf(world, asking)
@@ -164,7 +164,7 @@ export async function readHistory(world: World, client: Client, asking: Asking |
   const answer =
     asking === 'anyone'
       ? await client.operate('getDeviceHistory', { deviceNo })
-      : await ask(world, client, asking, getDeviceHistory, { deviceNo })
+      : await ask(world, client, asking, 'getDeviceHistory', { deviceNo })
   if (asking !== 'anyone' && asking.how === 'stranger') return expectWhole(answer, refused('notPermitted'))
   const lasting = world.devices.get(deviceNo)
   const ended = world.bindings.filter((binding) => binding.deviceNo === deviceNo).reverse()

@@ -1,14 +1,7 @@
 import fc from 'fast-check'
-import {
-  deleteBillingRule,
-  getBillingRule,
-  pageBillingRules,
-  saveBillingRule,
-  updateBillingRule,
-} from '../../src/billing-rules/contract.ts'
-import { deleteSite, getSite, pageSites, saveSite, updateSite } from '../../src/sites/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
 import type { Client } from '../kit/client.ts'
+import { contractOf } from '../kit/contracts.ts'
 import { besides, expectWhole, type Moment, refused, type refusedFor, settled, succeeded, timed } from './answers.ts'
 import { type Condition, condition, conditionOn } from './conditions.ts'
 import { expectWalk, type Walk } from './pages.ts'
@@ -17,6 +10,8 @@ import {
   actorOf,
   ask,
   askedOf,
+  type Command,
+  command,
   expectTag,
   logEvent,
   type ModelApplication,
@@ -32,16 +27,10 @@ export type Noun = ModelRecord['noun']
 
 type Verb = 'save' | 'update' | 'delete' | 'get' | 'page'
 
-const operations = {
-  site: { save: saveSite, update: updateSite, delete: deleteSite, get: getSite, page: pageSites },
-  billingRule: {
-    save: saveBillingRule,
-    update: updateBillingRule,
-    delete: deleteBillingRule,
-    get: getBillingRule,
-    page: pageBillingRules,
-  },
-} as unknown as Record<Noun, Record<Verb, Operation>>
+function operationOf(noun: Noun, verb: Verb): Operation {
+  const name = noun === 'site' ? 'Site' : 'BillingRule'
+  return contractOf(verb === 'page' ? `page${name}s` : `${verb}${name}`)
+}
 
 /** A refusal because of the members that a record was to have. */
 export type Fault = ReturnType<typeof refusedFor>
@@ -79,7 +68,7 @@ export async function save(
   // The document requires a site's appId even if an application means itself.
   const always = noun === 'site' && asking.how === 'own' ? { ...asking, how: 'named' as const } : asking
   const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key }
-  const { answer, at } = await timed(() => ask(world, client, always, operations[noun].save, sent, headers))
+  const { answer, at } = await timed(() => ask(world, client, always, operationOf(noun, 'save'), sent, headers))
   if (asking.how === 'stranger') return expectWhole(answer, refused('notPermitted'))
   const app = askedOf(world, asking)
   const kept = app.kept.get(`${noun} ${key}`)
@@ -143,9 +132,9 @@ export function meantRecord(world: World, noun: Noun, { app, how, isOwner, back 
 }
 
 /** Reads a record. Returns its entity tag if the record exists. */
-export async function read(world: World, client: Client, noun: Noun, meaning: Meaning): Promise<string | undefined> {
+async function read(world: World, client: Client, noun: Noun, meaning: Meaning): Promise<string | undefined> {
   const { asking, id, record } = meantRecord(world, noun, meaning)
-  const answer = await ask(world, client, asking, operations[noun].get, { id })
+  const answer = await ask(world, client, asking, operationOf(noun, 'get'), { id })
   if (asking.how === 'stranger') expectWhole(answer, refused('notPermitted'))
   else if (record === undefined) expectWhole(answer, notFound(noun))
   else {
@@ -177,7 +166,7 @@ async function sendChange(
   const { headers, isMet } = await conditionOn(askedOf(world, asking), subject, condition, () =>
     read(world, client, noun, { ...meaning, how: 'named' }),
   )
-  const operation = operations[noun][verb]
+  const operation = operationOf(noun, verb)
   const { answer, at } = await timed(() => ask(world, client, asking, operation, { id, ...sent }, headers))
   if (asking.how === 'stranger') expectWhole(answer, refused('notPermitted'))
   else if (record === undefined) expectWhole(answer, notFound(noun))
@@ -207,21 +196,29 @@ export async function update(
   if (isChange) logRecord(world, asking, record, 'updated', at)
 }
 
-/** Deletes a record; `isInUse` says whether that must be refused. */
-export async function remove(
-  world: World,
-  client: Client,
+/** Deletes records; `isInUse` says whether that must be refused. */
+export function deletions(
   noun: Noun,
-  { of, condition }: { of: Meaning; condition: Condition },
-  isInUse: (record: ModelRecord) => boolean,
-): Promise<void> {
-  const sending = await sendChange(world, client, 'delete', noun, of, condition, {})
-  if (sending === undefined) return
-  const { asking, answer, at, record } = sending
-  if (isInUse(record)) return expectWhole(answer, refused('billingRuleInUse'))
-  record.isDeleted = true
-  expectWhole(answer, succeeded(shownRecord(record)(answer.data)))
-  logRecord(world, asking, record, 'deleted', at)
+  asking: fc.Arbitrary<Asking>,
+  isInUse: (world: World, record: ModelRecord) => boolean,
+): fc.Arbitrary<Command> {
+  return changeOf(asking).map((input) =>
+    command(`${noun} delete`, input, async (world, client, { of, condition }) => {
+      const sending = await sendChange(world, client, 'delete', noun, of, condition, {})
+      if (sending === undefined) return
+      const { asking, answer, at, record } = sending
+      if (isInUse(world, record)) return expectWhole(answer, refused('billingRuleInUse'))
+      record.isDeleted = true
+      expectWhole(answer, succeeded(shownRecord(record)(answer.data)))
+      logRecord(world, asking, record, 'deleted', at)
+    }),
+  )
+}
+
+export function reads(noun: Noun, asking: fc.Arbitrary<Asking>): fc.Arbitrary<Command> {
+  return meaningOf(asking).map((input) =>
+    command(`${noun} read`, input, async (world, client, meaning) => void (await read(world, client, noun, meaning))),
+  )
 }
 
 /** Reads all pages of the records that fit, newest first. */
@@ -233,7 +230,7 @@ export async function page(
   filter: Record<string, unknown>,
   fits: (record: ModelRecord) => boolean,
 ): Promise<void> {
-  const send = (query: object) => ask(world, client, asking, operations[noun].page, { ...filter, ...query })
+  const send = (query: object) => ask(world, client, asking, operationOf(noun, 'page'), { ...filter, ...query })
   if (asking.how === 'stranger') return expectWhole(await send({}), refused('notPermitted'))
   const app = askedOf(world, asking)
   const fitting = world.records
@@ -252,7 +249,7 @@ export function changeOf(asking: fc.Arbitrary<Asking>) {
   return fc.record({ of: meaningOf(asking), condition })
 }
 
-export function meaningOf(asking: fc.Arbitrary<Asking>): fc.Arbitrary<Meaning> {
+function meaningOf(asking: fc.Arbitrary<Asking>): fc.Arbitrary<Meaning> {
   const isOwner = fc.constantFrom(true, true, true, true, false)
   return fc.record({ asking, isOwner, back: fc.nat(3) }).map(({ asking, ...rest }) => ({ ...asking, ...rest }))
 }

@@ -6,13 +6,12 @@ import type { Condition } from './conditions.ts'
 import { pageWalk, type Walk } from './pages.ts'
 import {
   changeOf,
+  deletions,
   type Fault,
   type Meaning,
-  meaningOf,
   meantRecord,
   page,
-  read,
-  remove,
+  reads,
   type Save,
   save,
   update,
@@ -159,20 +158,8 @@ export function siteCommands(asking: fc.Arbitrary<Asking>, key: fc.Arbitrary<str
   const commands: [number, fc.Arbitrary<Command>][] = [
     [5, fc.record({ asking, key, members }).map((input) => command('saveSite', input, saveSite))],
     [4, fc.record({ change: changeOf(asking), members }).map((input) => command('updateSite', input, updateSite))],
-    [
-      2,
-      changeOf(asking).map((input) =>
-        command('deleteSite', input, (world, client, input) => remove(world, client, 'site', input, () => false)),
-      ),
-    ],
-    [
-      1,
-      meaningOf(asking).map((input) =>
-        command('readSite', input, async (world, client, input) => {
-          await read(world, client, 'site', input)
-        }),
-      ),
-    ],
+    [2, deletions('site', asking, () => false)],
+    [1, reads('site', asking)],
     [
       1,
       fc

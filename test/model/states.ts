@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import { getDeviceState, reportDeviceState, reportDeviceStates } from '../../src/devices/state/contract.ts'
 import { refusals } from '../../src/vocabulary/refusals.ts'
 import { contractRefusals } from '../conformance/refusals.ts'
 import type { Client } from '../kit/client.ts'
@@ -114,7 +113,7 @@ async function reportState(world: World, client: Client, { of, report, age }: St
   const { asking, deviceNo } = meant(world, of)
   const time = timeOf(world.devices.get(deviceNo), age)
   const sent = { deviceNo, ...report, ...sentTime(time) }
-  const { answer, at } = await timed(() => ask(world, client, asking, reportDeviceState, sent))
+  const { answer, at } = await timed(() => ask(world, client, asking, 'reportDeviceState', sent))
   if (asking.how === 'stranger') return expectWhole(answer, refused('notPermitted'))
   const device = deviceOf(world, asking, deviceNo)
   if (device === undefined) return expectWhole(answer, refused('deviceNotFound'))
@@ -141,7 +140,7 @@ async function reportStates(world: World, client: Client, { asking, rows }: Stat
     return { deviceNo, report, time }
   })
   const sent = { reports: reports.map(({ deviceNo, report, time }) => ({ deviceNo, ...report, ...sentTime(time) })) }
-  const { answer, at } = await timed(() => ask(world, client, asking, reportDeviceStates, sent))
+  const { answer, at } = await timed(() => ask(world, client, asking, 'reportDeviceStates', sent))
   if (asking.how === 'stranger') return expectWhole(answer, refused('notPermitted'))
   const told = (answer.data as { results?: { data: unknown }[] } | null)?.results
   const group = ++world.groups
@@ -158,7 +157,7 @@ async function reportStates(world: World, client: Client, { asking, rows }: Stat
 
 async function readState(world: World, client: Client, of: AskingOfSerial): Promise<void> {
   const { asking, deviceNo } = meant(world, of)
-  const answer = await ask(world, client, asking, getDeviceState, { deviceNo })
+  const answer = await ask(world, client, asking, 'getDeviceState', { deviceNo })
   if (asking.how === 'stranger') return expectWhole(answer, refused('notPermitted'))
   const device = deviceOf(world, asking, deviceNo)
   if (device === undefined) return expectWhole(answer, refused('deviceNotFound'))

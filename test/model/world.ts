@@ -1,10 +1,10 @@
 import { expect } from 'bun:test'
 import type fc from 'fast-check'
-import type { TObject, TSchema } from 'typebox'
 import type { DeviceRecord } from '../../src/devices/contract.ts'
 import type { EventType } from '../../src/vocabulary/event-types.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
 import type { Client } from '../kit/client.ts'
+import { contractOf, type OperationId } from '../kit/contracts.ts'
 import { newApplication, newSerial, type TestApplication } from '../kit/records.ts'
 import { type Moment, settled } from './answers.ts'
 
@@ -170,14 +170,15 @@ export function meant(world: World, { app, how, isHolder, serial }: AskingOfSeri
 }
 
 /** Calls an operation as this caller. Members of a query are sent as text; undefined ones are left out. */
-export function ask<Body extends TObject, Query extends TObject, Data extends TSchema>(
+export function ask<Called extends OperationId | Operation>(
   world: World,
   client: Client,
   asking: Asking,
-  operation: Operation<Body, Query, Data>,
+  called: Called,
   members: Record<string, unknown>,
   headers: Record<string, string> = {},
 ) {
+  const { method } = contractOf(called)
   const { appId, token } = askedOf(world, asking)
   const stranger = askedOf(world, { app: asking.app + 1, how: 'own' })
   const input = asking.how === 'own' ? members : { appId, ...members }
@@ -185,9 +186,9 @@ export function ask<Body extends TObject, Query extends TObject, Data extends TS
   const written = Object.fromEntries(
     Object.entries(input)
       .filter(([, value]) => value !== undefined)
-      .map(([member, value]) => [member, operation.method === 'GET' ? String(value) : value]),
+      .map(([member, value]) => [member, method === 'GET' ? String(value) : value]),
   )
-  return client.call(operation, written, { token: tokens[asking.how], headers })
+  return client.call(called, written, { token: tokens[asking.how], headers })
 }
 
 /** A world of new applications and serial numbers, which no other test uses. */

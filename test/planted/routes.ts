@@ -161,7 +161,7 @@ export const routes: readonly Fault[] = [
     file: 'src/callers/cookies.ts',
     find: "site === 'same-origin' ? session : undefined",
     replace: "site !== 'cross-site' ? session : undefined",
-    foundBy: ['test/conformance/sessions.test.ts'],
+    foundBy: ['test/hostile/requests.test.ts'],
   },
   {
     name: 'a developer acts for every application',

@@ -21,7 +21,7 @@ export const rules: readonly Fault[] = [
     file: 'src/devices/rules.ts',
     find: 'detailAddress: detailAddress === undefined ? device.detailAddress : given(detailAddress),',
     replace: 'detailAddress: given(detailAddress) ?? device.detailAddress,',
-    foundBy: ['test/conformance/device-changes.test.ts'],
+    foundBy: ['test/conformance/fields.test.ts'],
   },
   {
     name: 'a device whose clock is a few seconds ahead cannot report',

@@ -21,7 +21,7 @@ export const sdk: readonly Fault[] = [
     file: 'sdk/src/forecourt.ts',
     find: 'expiresIn * 1000 * (1 - spareOfToken)',
     replace: 'expiresIn * 1000',
-    foundBy: [],
+    foundBy: ['test/sdk/exchange.test.ts'],
   },
   {
     name: 'a request over the rate limit is not retried',
@@ -35,14 +35,14 @@ export const sdk: readonly Fault[] = [
     file: 'sdk/src/forecourt.ts',
     find: '(error.retryAfterSeconds ?? 0) * 1000 <= longestPauseMs',
     replace: '(error.retryAfterSeconds ?? 0) <= longestPauseMs',
-    foundBy: [],
+    foundBy: ['test/sdk/exchange.test.ts'],
   },
   {
     name: 'a stream that was sent is sent again',
     file: 'sdk/src/forecourt.ts',
     find: 'isTransient(error) && canSendAgain(input))',
     replace: 'isTransient(error))',
-    foundBy: [],
+    foundBy: ['test/sdk/exchange.test.ts'],
   },
   {
     name: 'a redirect sends the body to another host',
@@ -70,7 +70,7 @@ export const sdk: readonly Fault[] = [
     file: 'sdk/src/event-stream.ts',
     find: 'decoder.decode(value, { stream: true })',
     replace: 'decoder.decode(value)',
-    foundBy: [],
+    foundBy: ['test/sdk/event-stream.test.ts'],
   },
   {
     name: 'the last row of a file without a final line feed is lost',

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { Reconnects } from '../../sdk/src/event-stream.ts'
+import { blocksOf, Reconnects } from '../../sdk/src/event-stream.ts'
+import { FileAnswer } from '../../sdk/src/file.ts'
 import { Forecourt } from '../../sdk/src/index.ts'
 import { newApplication, siteBody } from '../kit/records.ts'
 import { becomesTrue } from '../kit/waits.ts'
@@ -127,6 +128,18 @@ describe('pageEvents.stream', () => {
     server.stop()
     expect(events.map(({ id }) => id)).toEqual(list.map(({ id }) => id))
     expect(streams).toBeGreaterThanOrEqual(3)
+  })
+
+  test('reads blocks and characters that arrive in pieces', async () => {
+    const bytes = new TextEncoder().encode('id: 7\ndata: {"siteName":"东门"}\n\n')
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (const byte of bytes) controller.enqueue(Uint8Array.of(byte))
+        controller.close()
+      },
+    })
+    const blocks = await Array.fromAsync(blocksOf(new FileAnswer(new Response(body))))
+    expect(blocks).toEqual([{ id: '7', data: '{"siteName":"东门"}' }])
   })
 
   test('connects again after `retry`, then ever later, up to 30 s, never all at the same time', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setSystemTime, test } from 'bun:test'
 import { Forecourt } from '../../sdk/src/index.ts'
 import { version } from '../../src/runtime/version.ts'
 import { deviceBody, newApplication } from '../kit/records.ts'
@@ -25,20 +25,20 @@ describe('the SDK', () => {
     expect((await errorOf(forecourt.pageSites())).name).toBe('clientInvalid')
   })
 
-  test.concurrent('fetches a token anew before it ends', async () => {
-    const { appId, appSecret } = await newApplication(client)
-    let lifetime = 0.5
-    await using place = standIn(async (request) => {
-      if (!request.url.endsWith('/token')) return undefined
-      const data = { accessToken: `short-${lifetime}`, tokenType: 'Bearer', expiresIn: lifetime }
-      lifetime = 100
-      return Response.json({ code: 0, msg: 'success', data })
-    })
-    const forecourt = new Forecourt({ baseUrl: place.url, appId, appSecret })
-    await errorOf(forecourt.getSite({ id: 1 }))
-    await Bun.sleep(500)
-    await errorOf(forecourt.getSite({ id: 1 }))
-    expect(place.requests.at(-1)?.headers.get('authorization')).toBe('Bearer short-100')
+  test('fetches a token anew in the last tenth of its time, in which a request might arrive too late', async () => {
+    const token = { accessToken: 'any', tokenType: 'Bearer', expiresIn: 100 }
+    await using place = standIn((request) => success(request.url.endsWith('/token') ? token : {}))
+    const forecourt = new Forecourt({ baseUrl: place.url, appId: 'any', appSecret: 'any' })
+    const issuedAfter = async (seconds: number) => {
+      setSystemTime(Date.now() + seconds * 1000)
+      await forecourt.getSite({ id: 1 })
+      return place.requests.filter(({ path }) => path.endsWith('/token')).length
+    }
+    try {
+      expect([await issuedAfter(0), await issuedAfter(80), await issuedAfter(15)]).toEqual([1, 1, 2])
+    } finally {
+      setSystemTime()
+    }
   })
 
   test('sends a write that was not answered again, under one key, with one effect', async () => {
@@ -144,6 +144,14 @@ describe('the SDK', () => {
     expect(place.requests).toHaveLength(2)
     expect((await errorOf(forecourt.pageSites({}, { retries: 0 }))).status).toBe(status)
     expect(place.requests).toHaveLength(3)
+  })
+
+  test('sends a stream once, because it cannot be sent again', async () => {
+    await using place = standIn(() => refused(503, { 'retry-after': '0' }))
+    const forecourt = new Forecourt({ baseUrl: place.url, token: 'any' })
+    const file = new Blob(['deviceNo\n']).stream() as ReadableStream<Uint8Array>
+    expect((await errorOf(forecourt.createImport({ kind: 'devices', file }))).status).toBe(503)
+    expect(place.requests).toHaveLength(1)
   })
 
   test.each(['61', '86400', '9999999999', new Date(Date.now() + 3_600_000).toUTCString()])(

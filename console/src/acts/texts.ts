@@ -3,7 +3,10 @@ import { defineTexts } from '../language/index.ts'
 /** The texts of acts on everything that matches. */
 export const useTexts = defineTexts({
   one: ['Bulk action', '操作'],
-  none: ['No bulk actions in the last 7 days. What is done to selected rows is in Events.', '近 7 天没有批量操作。对所选行的操作见“事件”。'],
+  none: [
+    'No bulk actions in the last 7 days. What is done to selected rows is in Events.',
+    '近 7 天没有批量操作。对所选行的操作见“事件”。',
+  ],
   week: [
     'Bulk actions and their results are kept for 7 days. To start one, filter the list of devices or sites by an application and choose “Apply to all matching…”.',
     '批量操作及其结果保留 7 天。在设备或站点列表中设好筛选后即可发起。',

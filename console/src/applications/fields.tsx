@@ -1,4 +1,4 @@
-import { Checkbox, Form, Input, InputNumber, Select } from 'antd'
+import { Checkbox, Form, Input, InputNumber } from 'antd'
 import { useState } from 'react'
 import {
   type ApplicationRecord,
@@ -12,6 +12,7 @@ import {
   type ThirdPartyConfigRecord,
 } from '../../../src/applications/third-party-config/contract.ts'
 import { type EventType, eventTypes } from '../../../src/vocabulary/event-types.ts'
+import { ManySelect } from '../ui/form/many-select.tsx'
 import { useTypeWords } from '../words/type-words.ts'
 import { durationWords, useTexts } from './texts.ts'
 
@@ -187,8 +188,7 @@ export function ConfigFields({ under }: { under?: string }) {
         <Input type="url" inputMode="url" autoComplete="off" placeholder="https://" />
       </Form.Item>
       <Form.Item name={at('callbackEvents')} label={t('callbackEvents')} extra={t('callbackEventsHint')}>
-        <Select
-          mode="multiple"
+        <ManySelect
           allowClear
           placeholder={t('allEvents')}
           options={eventTypes.map((type) => ({ value: type, label: words(type), title: type }))}

@@ -60,7 +60,10 @@ export const useTexts = defineTexts({
   unfreeze: ['Unfreeze', '解冻'],
   rotate: ['Rotate secret', '轮换密钥'],
   goOnlineTitle: ['Bring {{name}} online?', '上线 {{name}}？'],
-  goOnlineText: ['The application can create new devices again, unless it is frozen.', '上线后可以再次创建其设备（冻结时除外）。'],
+  goOnlineText: [
+    'The application can create new devices again, unless it is frozen.',
+    '上线后可以再次创建其设备（冻结时除外）。',
+  ],
   goOfflineTitle: ['Take {{name}} offline?', '下线 {{name}}？'],
   goOfflineText: [
     'The application can’t create new devices. Everything else keeps working.',

@@ -21,7 +21,10 @@ import { useDeviceTexts } from './texts.ts'
 
 const useTexts = defineTexts({
   find: ['Find', '查找'],
-  nobody: ['No application has or ever had exactly the serial number {{deviceNo}}.', '没有任何应用绑定过与“{{deviceNo}}”完全相同的序列号。'],
+  nobody: [
+    'No application has or ever had exactly the serial number {{deviceNo}}.',
+    '没有任何应用绑定过与“{{deviceNo}}”完全相同的序列号。',
+  ],
   parts: ['Serial numbers that contain it: {{count}}.', '序列号中包含它的设备：{{count}} 台。'],
   showParts: ['View devices', '查看这些设备'],
   free: ['{{deviceNo}} is free. No application owns it now.', '{{deviceNo}} 目前未绑定，可由任意应用绑定。'],

@@ -1,6 +1,7 @@
 import { Timeline } from 'antd'
 import type { Binding } from '../../../src/devices/ownership/contract.ts'
 import { Loading } from '../ui/page/loading.tsx'
+import { Actor } from '../ui/text/actor.tsx'
 import { ApplicationName } from '../ui/text/application-name.tsx'
 import { State } from '../ui/text/status.tsx'
 import { useDeviceTexts } from './texts.ts'
@@ -23,7 +24,9 @@ export function Owners({ bindings }: { bindings: Binding[] | undefined }) {
               {binding.boundAt} – {binding.unboundAt ?? <State tone="good">{t('historyUntilNow')}</State>}
             </div>
             {binding.unboundBy !== null && (
-              <div className="faint mono">{t('historyBy', { by: binding.unboundBy })}</div>
+              <div className="faint">
+                {t('historyBy')} <Actor actor={binding.unboundBy} />
+              </div>
             )}
             {binding.reason !== null && <div className="wraps">{binding.reason}</div>}
           </div>

@@ -15,7 +15,7 @@ import {
   useApplication,
   useFilters,
 } from '../ui/filter/filters.tsx'
-import { Select } from '../ui/form/many-select.tsx'
+import { ManySelect } from '../ui/form/many-select.tsx'
 import { Button } from '../ui/page/button.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { part } from '../ui/page/part.tsx'
@@ -207,10 +207,9 @@ function TypeFilter({ types, value, onChange, hasStates = false }: TypeFilterPro
   return (
     <label htmlFor={id}>
       {t('event')}
-      <Select<string[]>
+      <ManySelect<string[]>
         id={id}
         aria-label={t('event')}
-        mode="multiple"
         allowClear
         maxTagCount={1}
         style={{ width: 260, maxWidth: '100%' }}

@@ -1,8 +1,9 @@
-import { Radio, Select } from 'antd'
+import { Radio } from 'antd'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
 import type { Role } from '../../../src/vocabulary/roles.ts'
 import { useCommon } from '../language/index.ts'
 import { applicationOption, NothingFound, useApplicationSearch } from '../ui/filter/search.tsx'
+import { ManySelect } from '../ui/form/many-select.tsx'
 import { ApplicationLabel } from '../ui/text/application-name.tsx'
 import { useTexts } from './texts.ts'
 
@@ -71,9 +72,8 @@ export function ApplicationsPicker({ id, value = [], onChange }: ApplicationsPic
   const t = useCommon()
   const { search, found, isWaiting } = useApplicationSearch()
   return (
-    <Select
+    <ManySelect
       {...(id === undefined ? {} : { id })}
-      mode="multiple"
       showSearch={{ filterOption: false, onSearch: search, autoClearSearchValue: true }}
       placeholder={t('chooseApplication')}
       value={value}

@@ -65,7 +65,7 @@ function CreateForm({ onCreated, onClose }: Pick<CreateOperatorProps, 'onCreated
         <RoleChoice roles={everyRole} words={(each) => t(`words_${each}`)} />
       </Form.Item>
       {chosenRole === 'developer' && (
-        <Form.Item name="appIds" label={t('applications')}>
+        <Form.Item name="appIds" label={t('applications')} extra={t('applicationsHint')}>
           <ApplicationsPicker />
         </Form.Item>
       )}
@@ -142,7 +142,7 @@ function EditForm({ edited, onClose }: { edited: Edited<OperatorRecord>; onClose
         <RoleChoice roles={everyRole} words={(each) => t(`words_${each}`)} isDisabled={isManaged} />
       </Form.Item>
       {role === 'developer' && (
-        <Form.Item name="appIds" label={t('applications')}>
+        <Form.Item name="appIds" label={t('applications')} extra={t('applicationsHint')}>
           <ApplicationsPicker />
         </Form.Item>
       )}

@@ -6,10 +6,17 @@ export const useTexts = defineTexts({
   nameSignsIn: ['Used to sign in.', '此人登录时的用户名。'],
   words_admin: ['Full access, including accounts and keys.', '可执行所有操作，并管理账号与密钥。'],
   words_operator: ['Full access except accounts and keys.', '可执行除管理账号与密钥外的所有操作。'],
-  words_viewer: ['Read-only access to the platform and all applications.', '可查看平台及所有应用的内容，不可更改。'],
+  words_viewer: [
+    'Sees everything on the platform and in all applications, and changes nothing.',
+    '可查看平台及所有应用的内容，不可更改。',
+  ],
   words_developer: [
-    'Manages the sites, devices and billing rules of the chosen applications. Has no access to other applications.',
+    'Sees only the chosen applications, and manages their sites, devices and billing rules.',
     '可管理所选应用的站点、设备与计费规则，看不到其他应用。',
+  ],
+  applicationsHint: [
+    'The account sees these alone; without any, it sees nothing.',
+    '该账号只能看到这些应用；不选则什么也看不到。',
   ],
   keyWords_admin: [
     'The program has full access, including accounts and keys.',

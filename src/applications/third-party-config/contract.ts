@@ -65,6 +65,7 @@ export const saveThirdPartyConfig = operation({
   id: 'saveThirdPartyConfig',
   group: 'thirdPartyConfig',
   summary: 'Creates or replaces the third-party configuration of an application.',
+  words: { en: 'Save the third-party configuration', zh: '保存第三方配置' },
   method: 'POST',
   path: `${folder}/save`,
   callers: ['application', 'operator'],
@@ -94,6 +95,7 @@ export const rotateCallbackSecret = operation({
   group: 'thirdPartyConfig',
   summary:
     'Rotates the callback secret and returns the new one once. For 24 hours, callbacks are signed with both secrets.',
+  words: { en: 'Rotate the callback secret', zh: '轮换回调密钥' },
   method: 'POST',
   path: `${folder}/rotateSecret`,
   asksProof: true,

@@ -11,7 +11,7 @@ import { etagOf } from '../../http/etag.ts'
 import { keyIdOf } from '../../secrets/box.ts'
 import { eventTypes } from '../../vocabulary/event-types.ts'
 import { showMoment } from '../../vocabulary/moments.ts'
-import { type FieldFault, invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
+import { type FieldFault, invalidField, Refusal } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import type { saveThirdPartyConfig, ThirdPartyConfigRecord } from './contract.ts'
 import { findConfig, replaceSecret, type ThirdPartyConfig, upsertConfig } from './store.ts'
@@ -63,8 +63,7 @@ function sealQuery(
 
 function refuseHiddenQuery(): never {
   const en = `ends in ${hiddenQuery}, which keeps the stored query, but no query is stored for this URL`
-  const reason = { en, zh: `以 ${hiddenQuery} 结尾，表示保留原有查询参数，但此地址没有已保存的查询参数` }
-  throw invalidRequest([{ field: 'callbackUrl', reason }])
+  throw invalidField('callbackUrl', en, `以 ${hiddenQuery} 结尾，表示保留原有查询参数，但此地址没有已保存的查询参数`)
 }
 
 /** Saves a configuration. The transaction must have created or locked the application. */

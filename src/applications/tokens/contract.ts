@@ -28,6 +28,7 @@ export const issueToken = operation({
   group: 'tokens',
   summary:
     'Issues an access token by OAuth 2.0 client credentials (RFC 6749 §4.4). The body is JSON or a form; the credentials are in the body or in HTTP Basic.',
+  words: { en: 'Issue a token', zh: '签发令牌' },
   method: 'POST',
   path: `${folder}/token`,
   callers: [],
@@ -62,6 +63,7 @@ export const revokeToken = operation({
   id: 'revokeToken',
   group: 'tokens',
   summary: 'Revokes an access token of the client (RFC 7009); it stops working within 1 second.',
+  words: { en: 'Revoke a token', zh: '吊销令牌' },
   method: 'POST',
   path: `${folder}/revoke`,
   callers: [],

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts'
 import type { Pending } from '../../database/pending.ts'
 import { Reply } from '../../http/answer.ts'
 import { type Handler, handle } from '../../http/handler.ts'
-import { invalidRequest, type Reason, Refusal, refusals } from '../../vocabulary/refusals.ts'
+import { invalidField, invalidRequest, type Reason, Refusal, refusals } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { getAuthorizationServer, issueToken, revokeToken } from './contract.ts'
 import { issueTokens, type TokenOutcome, type TokenRequest } from './routine.ts'
@@ -104,7 +104,7 @@ function originOf(header: (name: string) => string | null): string {
   const host = header('host') ?? ''
   const url = `${header('x-forwarded-proto') === 'https' ? 'https' : 'http'}://${host}`
   if (hostAndPort.test(host) && URL.canParse(url)) return new URL(url).origin
-  throw invalidRequest([{ field: 'Host', reason: { en: 'is not a valid host name', zh: '不是有效的主机名' } }])
+  throw invalidField('Host', 'is not a valid host name', '不是有效的主机名')
 }
 
 interface Credentials {
@@ -138,8 +138,7 @@ function basicCredentials(authorization: string, body: Record<string, unknown>):
   if (encoded === undefined) throw clientInvalid(true)
   // RFC 6749 §3.2: a parameter without a value counts as omitted.
   if (given(body.client_secret) !== null) {
-    const reason = { en: 'must not be given together with HTTP Basic', zh: '不得与 HTTP Basic 同时给出' }
-    throw invalidRequest([{ field: 'client_secret', reason }])
+    throw invalidField('client_secret', 'must not be given together with HTTP Basic', '不得与 HTTP Basic 同时给出')
   }
   const pair = Buffer.from(encoded, 'base64').toString()
   const colon = pair.indexOf(':')

@@ -151,6 +151,7 @@ export const createAct = operation({
   group: 'bulk',
   summary:
     'Starts a bulk action: runs an operation in the background on all devices or sites that match the filters. It covers rows that exist at the time of the response and still match when they are processed. Each row writes the same event as the single operation. An application can run one import or bulk action at a time.',
+  words: { en: 'Start a bulk action', zh: '开始批量操作' },
   method: 'POST',
   path: `${folder}/create`,
   callers,
@@ -215,6 +216,7 @@ export const cancelAct = operation({
   id: 'cancelAct',
   group: 'bulk',
   summary: 'Cancels a waiting or running bulk action. Changes already made are kept.',
+  words: { en: 'Cancel a bulk action', zh: '取消批量操作' },
   method: 'POST',
   path: `${folder}/cancel`,
   callers,

@@ -12,7 +12,7 @@ import { Turns } from '../../runtime/turns.ts'
 import { readFilters } from '../../vocabulary/filters.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { showMoment } from '../../vocabulary/moments.ts'
-import { Refusal, tooManyRequests } from '../../vocabulary/refusals.ts'
+import { fieldFault, Refusal, tooManyRequests } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { writeAlone } from '../../writes/alone.ts'
 import { jobStatus } from '../jobs/contract.ts'
@@ -160,9 +160,6 @@ function forTrail(act: ActRecord): object {
 }
 
 function rowsChanged(rows: number): Refusal {
-  const reason = {
-    en: `differs from the current number of matches, ${rows}`,
-    zh: `与现在符合条件的行数不符：${rows}`,
-  }
-  return new Refusal('rowsChanged', { errors: [{ field: 'expectedRows', reason }] })
+  const en = `differs from the current number of matches, ${rows}`
+  return new Refusal('rowsChanged', { errors: [fieldFault('expectedRows', en, `与现在符合条件的行数不符：${rows}`)] })
 }

@@ -1,6 +1,6 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import { isInteger, unknownWithin, validator } from '../../http/validate.ts'
-import { type FieldFault, type Reason, Refusal } from '../../vocabulary/refusals.ts'
+import { type FieldFault, fieldFault, type Reason, Refusal } from '../../vocabulary/refusals.ts'
 import { rolesOf } from '../../vocabulary/roles.ts'
 import { given } from '../../vocabulary/values.ts'
 import {
@@ -55,11 +55,8 @@ export function actFaults({ kind, act, filter, set, targetAppId, reason }: Parti
   const isKnown = act !== undefined && singleOperation(kind, act) !== undefined
   if (act !== undefined && !isKnown) {
     const names = Object.keys(singleOf[kind])
-    const reason = {
-      en: `must be one of ${names.join(', ')} for ${kind}`,
-      zh: `${kind} 只能是 ${names.join('、')} 之一`,
-    }
-    faults.push({ field: 'act', reason })
+    const en = `must be one of ${names.join(', ')} for ${kind}`
+    faults.push(fieldFault('act', en, `${kind} 只能是 ${names.join('、')} 之一`))
   }
   if (filter !== undefined) faults.push(...filterFaults(kind, filter))
   if (!isKnown) return faults
@@ -83,23 +80,20 @@ function filterFaults(kind: ActKind, filter: Members): FieldFault[] {
   if (faults.length > 0) return faults
   const { all, ...others } = givenOf(filter)
   const isEmpty = Object.keys(others).length === 0
-  if (all === false)
-    return [{ field: 'filter.all', reason: { en: 'must be true or omitted', zh: '只能是 true，或不填' } }]
+  if (all === false) return [fieldFault('filter.all', 'must be true or omitted', '只能是 true，或不填')]
   if (all === undefined && isEmpty) {
-    const reason = { en: 'must have at least one filter, or all: true', zh: '至少要有一个筛选条件，或 all: true' }
-    return [{ field: 'filter', reason }]
+    return [fieldFault('filter', 'must have at least one filter, or all: true', '至少要有一个筛选条件，或 all: true')]
   }
   if (all !== undefined && !isEmpty) {
-    return [
-      { field: 'filter.all', reason: { en: 'can’t be combined with other filters', zh: '不得与其他筛选条件同时给出' } },
-    ]
+    return [fieldFault('filter.all', 'can’t be combined with other filters', '不得与其他筛选条件同时给出')]
   }
   return []
 }
 
 function changeFaults(kind: ActKind, changes: Members | null): FieldFault[] {
-  const reason = { en: 'must have at least one field to change', zh: '至少要有一个要修改的字段' }
-  if (changes === null || Object.keys(pick(actChanges[kind], changes)).length === 0) return [{ field: 'set', reason }]
+  if (changes === null || Object.keys(pick(actChanges[kind], changes)).length === 0) {
+    return [fieldFault('set', 'must have at least one field to change', '至少要有一个要修改的字段')]
+  }
   return faultsWithin('set', actChanges[kind], changes)
 }
 

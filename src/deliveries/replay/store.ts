@@ -2,7 +2,7 @@ import { noteEvents } from '../../database/commits.ts'
 import type { Statements } from '../../database/open.ts'
 import { historySql } from '../../events/history/store.ts'
 import { limits } from '../../vocabulary/limits.ts'
-import { invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
+import { invalidField, Refusal } from '../../vocabulary/refusals.ts'
 import { statuses } from '../rules.ts'
 import { eventsOfStops, trimStops } from '../stops/store.ts'
 
@@ -37,11 +37,11 @@ export async function beginRange(tx: Statements, appId: string, range: ReplayRan
   const [counted] = await tx<[{ count: number }]>`
     select count(*)::int as count from (${eventsOf(tx, appId, range)} limit ${limits.replayedAtOnce + 1}) w`
   if (counted.count > limits.replayedAtOnce) {
-    const reason = {
-      en: `has more than ${limits.replayedAtOnce} events; replay a shorter range`,
-      zh: `包含超过 ${limits.replayedAtOnce} 个事件；请缩短时间范围`,
-    }
-    throw invalidRequest([{ field: 'timeTo', reason }])
+    throw invalidField(
+      'timeTo',
+      `has more than ${limits.replayedAtOnce} events; replay a shorter range`,
+      `包含超过 ${limits.replayedAtOnce} 个事件；请缩短时间范围`,
+    )
   }
   await replayStep(tx, appId, range)
   return counted.count

@@ -1,10 +1,9 @@
-import { keyOwnerOf } from '../../callers/caller.ts'
+import { writeOnce } from '../../callers/write-once.ts'
 import type { Context } from '../../context.ts'
-import { once } from '../../database/idempotency.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { type Handler, handle, read } from '../../http/handler.ts'
 import { yielder } from '../../runtime/event-loop.ts'
-import { type FieldFault, invalidRequest } from '../../vocabulary/refusals.ts'
+import { type FieldFault, fieldFault, invalidRequest } from '../../vocabulary/refusals.ts'
 import type { Catalogue } from '../models/catalogue.ts'
 import { holdCatalogue, touchCatalogue } from '../models/store.ts'
 import { deleteDeviceInventory, importDeviceInventory, pageDeviceInventory } from './contract.ts'
@@ -12,32 +11,28 @@ import * as store from './store.ts'
 
 export function deviceInventoryRoutes({ sql }: Context, catalogue: Catalogue): Handler[] {
   return [
-    handle(importDeviceInventory, async ({ caller, body: { entries }, actor, idempotency, pending }) => {
+    handle(importDeviceInventory, async ({ body: { entries }, actor, ...request }) => {
       const faults = await repeatedSerialFaults(entries)
       if (faults.length > 0) throw invalidRequest(faults)
-      const imported = await pending.transaction(sql, (tx) =>
-        once(tx, idempotency, keyOwnerOf(caller), async () => {
-          await holdCatalogue(tx)
-          const unknown = await store.unknownModelNames(tx, [...new Set(entries.map((entry) => entry.modelName))])
-          if (unknown.size > 0) throw invalidRequest(unknownModelFaults(entries, unknown))
-          const counts = await store.upsertInventory(tx, entries)
-          await insertPlatformEvent(tx, { type: 'deviceInventory.imported', actor, subject: null, data: counts })
-          return counts
-        }),
-      )
+      const imported = await writeOnce(sql, request, async (tx) => {
+        await holdCatalogue(tx)
+        const unknown = await store.unknownModelNames(tx, [...new Set(entries.map((entry) => entry.modelName))])
+        if (unknown.size > 0) throw invalidRequest(unknownModelFaults(entries, unknown))
+        const counts = await store.upsertInventory(tx, entries)
+        await insertPlatformEvent(tx, { type: 'deviceInventory.imported', actor, subject: null, data: counts })
+        return counts
+      })
       catalogue.forget()
       return imported
     }),
 
-    handle(deleteDeviceInventory, async ({ caller, body, actor, idempotency, pending }) => {
-      const deleted = await pending.transaction(sql, (tx) =>
-        once(tx, idempotency, keyOwnerOf(caller), async () => {
-          await touchCatalogue(tx)
-          const data = await store.deleteInventoryEntry(tx, body.deviceNo)
-          await insertPlatformEvent(tx, { type: 'deviceInventory.deleted', actor, subject: data.deviceNo, data })
-          return data
-        }),
-      )
+    handle(deleteDeviceInventory, async ({ body, actor, ...request }) => {
+      const deleted = await writeOnce(sql, request, async (tx) => {
+        await touchCatalogue(tx)
+        const data = await store.deleteInventoryEntry(tx, body.deviceNo)
+        await insertPlatformEvent(tx, { type: 'deviceInventory.deleted', actor, subject: data.deviceNo, data })
+        return data
+      })
       catalogue.forget()
       return deleted
     }),
@@ -51,18 +46,18 @@ async function repeatedSerialFaults(entries: readonly store.NewInventoryEntry[])
   const pause = yielder()
   const seen = new Set<string>()
   const faults: FieldFault[] = []
-  const reason = { en: 'appears twice in the list', zh: '在列表中重复' }
   for (const [index, { deviceNo }] of entries.entries()) {
     if (index % 1000 === 0) await pause()
-    if (seen.has(deviceNo)) faults.push({ field: `entries[${index}].deviceNo`, reason })
+    if (seen.has(deviceNo)) {
+      faults.push(fieldFault(`entries[${index}].deviceNo`, 'appears twice in the list', '在列表中重复'))
+    }
     seen.add(deviceNo)
   }
   return faults
 }
 
 function unknownModelFaults(entries: readonly store.NewInventoryEntry[], unknown: Set<string>): FieldFault[] {
-  const reason = { en: 'is not the name of a device model', zh: '不是已有设备型号的名称' }
   return entries.flatMap(({ modelName }, index) =>
-    unknown.has(modelName) ? [{ field: `entries[${index}].modelName`, reason }] : [],
+    unknown.has(modelName) ? [store.unknownModel(`entries[${index}].modelName`)] : [],
   )
 }

@@ -4,7 +4,7 @@ import { folded, type PageQuery, readPage } from '../../database/page.ts'
 import { textArray } from '../../database/routine.ts'
 import { yielder } from '../../runtime/event-loop.ts'
 import { showMoment } from '../../vocabulary/moments.ts'
-import { Refusal } from '../../vocabulary/refusals.ts'
+import { fieldFault, Refusal } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { touchCatalogue } from '../models/store.ts'
 import { compareSerials } from '../rules.ts'
@@ -18,6 +18,9 @@ export interface NewInventoryEntry {
 function toRecord(row: Row): InventoryEntry {
   return { deviceNo: row.device_no, modelName: row.model_name, createTime: showMoment(row.created_at) }
 }
+
+export const unknownModel = (field: string) =>
+  fieldFault(field, 'is not the name of a device model', '不是已有设备型号的名称')
 
 export async function unknownModelNames(tx: Statements, names: readonly string[]): Promise<Set<string>> {
   const rows = await tx.unsafe<{ name: string }[]>(

@@ -1,6 +1,5 @@
-import { keyOwnerOf } from '../../callers/caller.ts'
+import { writeOnce } from '../../callers/write-once.ts'
 import type { Context } from '../../context.ts'
-import { once } from '../../database/idempotency.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { type Handler, handle, read } from '../../http/handler.ts'
 import { given } from '../../vocabulary/values.ts'
@@ -10,7 +9,7 @@ import * as store from './store.ts'
 
 export function deviceModelRoutes({ sql }: Context, catalogue: Catalogue): Handler[] {
   return [
-    handle(saveDeviceModel, async ({ caller, body, actor, idempotency, pending }) => {
+    handle(saveDeviceModel, async ({ body, actor, ...request }) => {
       const model = {
         serialPrefix: body.serialPrefix,
         modelName: body.modelName,
@@ -18,27 +17,23 @@ export function deviceModelRoutes({ sql }: Context, catalogue: Catalogue): Handl
         deviceType: given(body.deviceType),
         deviceTypeName: given(body.deviceTypeName),
       }
-      const saved = await pending.transaction(sql, (tx) =>
-        once(tx, idempotency, keyOwnerOf(caller), async () => {
-          await store.touchCatalogue(tx)
-          const data = await store.upsertDeviceModel(tx, model)
-          await insertPlatformEvent(tx, { type: 'deviceModel.saved', actor, subject: data.serialPrefix, data })
-          return data
-        }),
-      )
+      const saved = await writeOnce(sql, request, async (tx) => {
+        await store.touchCatalogue(tx)
+        const data = await store.upsertDeviceModel(tx, model)
+        await insertPlatformEvent(tx, { type: 'deviceModel.saved', actor, subject: data.serialPrefix, data })
+        return data
+      })
       catalogue.forget()
       return saved
     }),
 
-    handle(deleteDeviceModel, async ({ caller, body, actor, idempotency, pending }) => {
-      const deleted = await pending.transaction(sql, (tx) =>
-        once(tx, idempotency, keyOwnerOf(caller), async () => {
-          await store.touchCatalogue(tx)
-          const data = await store.deleteDeviceModel(tx, body.serialPrefix)
-          await insertPlatformEvent(tx, { type: 'deviceModel.deleted', actor, subject: data.serialPrefix, data })
-          return data
-        }),
-      )
+    handle(deleteDeviceModel, async ({ body, actor, ...request }) => {
+      const deleted = await writeOnce(sql, request, async (tx) => {
+        await store.touchCatalogue(tx)
+        const data = await store.deleteDeviceModel(tx, body.serialPrefix)
+        await insertPlatformEvent(tx, { type: 'deviceModel.deleted', actor, subject: data.serialPrefix, data })
+        return data
+      })
       catalogue.forget()
       return deleted
     }),

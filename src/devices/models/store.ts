@@ -8,13 +8,7 @@ import { Refusal } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { type DeviceModelRecord, pageDeviceModels } from './contract.ts'
 
-export interface DeviceModel {
-  serialPrefix: string
-  modelName: string
-  productPictureUrl: string | null
-  deviceType: string | null
-  deviceTypeName: string | null
-}
+export type DeviceModel = Omit<DeviceModelRecord, 'createTime'>
 
 const columnsSql = 'serial_prefix, model_name, product_picture_url, device_type, device_type_name, created_at'
 

@@ -20,6 +20,7 @@ export const unbindDevice = operation({
   group: 'devices',
   summary:
     'Unbinds a device and frees its serial number immediately; any application can then bind it. The ownership history is kept. Returns the device’s last state.',
+  words: { en: 'Unbind a device', zh: '解绑设备' },
   method: 'POST',
   path: '/api/device/entrance/guard/unbind',
   callers: ['application', 'operator'],
@@ -37,6 +38,7 @@ export const unbindDevices = operation({
   group: 'devices',
   summary:
     'Unbinds up to 1000 devices. Returns one result per serial number, in order. A refused one doesn’t affect the others.',
+  words: { en: 'Unbind devices', zh: '批量解绑设备' },
   method: 'POST',
   path: '/api/device/entrance/guard/unbindBatch',
   callers: ['application', 'operator'],
@@ -75,6 +77,7 @@ export const forceUnbindDevice = operation({
   id: 'forceUnbindDevice',
   group: 'deviceOwnership',
   summary: 'Force-unbinds a device of any application and frees its serial number.',
+  words: { en: 'Force-unbind a device', zh: '强制解绑设备' },
   method: 'POST',
   path: '/api/platform/v1/device/forceUnbind',
   asksProof: true,
@@ -89,6 +92,7 @@ export const transferDevice = operation({
   id: 'transferDevice',
   group: 'deviceOwnership',
   summary: 'Transfers a device with all its data to another application, which must be online, in one transaction.',
+  words: { en: 'Transfer a device', zh: '转移设备' },
   method: 'POST',
   path: '/api/platform/v1/device/transfer',
   asksProof: true,
@@ -104,6 +108,7 @@ export const transferDevices = operation({
   group: 'deviceOwnership',
   summary:
     'Transfers up to 1000 devices to another application. Returns one result per device, in order. A refused one doesn’t affect the others.',
+  words: { en: 'Transfer devices', zh: '批量转移设备' },
   method: 'POST',
   path: '/api/platform/v1/device/transferBatch',
   asksProof: true,

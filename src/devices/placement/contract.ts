@@ -83,6 +83,7 @@ export const savePlacement = operation({
   group: 'placements',
   summary:
     'Adds a device to a site and sets its lane. A device can be at one site only: if it is at another site, it moves. Repeating the request changes nothing.',
+  words: { en: 'Add a device to a site', zh: '安装设备' },
   method: 'POST',
   path: `${folder}/save`,
   callers,
@@ -98,6 +99,7 @@ export const savePlacements = operation({
   group: 'placements',
   summary:
     'Adds up to 1000 devices to sites. Returns one result per row, in order. A refused row doesn’t affect the others.',
+  words: { en: 'Add devices to sites', zh: '批量安装设备' },
   method: 'POST',
   path: `${folder}/saveBatch`,
   callers,
@@ -115,6 +117,7 @@ export const removePlacement = operation({
   id: 'removePlacement',
   group: 'placements',
   summary: 'Removes a device from its site and returns the ended placement.',
+  words: { en: 'Remove a device from its site', zh: '将设备移出站点' },
   method: 'POST',
   path: `${folder}/remove`,
   callers,
@@ -129,6 +132,7 @@ export const removePlacements = operation({
   group: 'placements',
   summary:
     'Removes up to 1000 devices from their sites. Returns one result per serial number, in order. A refused one doesn’t affect the others.',
+  words: { en: 'Remove devices from their sites', zh: '批量将设备移出站点' },
   method: 'POST',
   path: `${folder}/removeBatch`,
   callers,

@@ -5,7 +5,7 @@ import { runBatch } from '../../http/batch.ts'
 import { tagged } from '../../http/etag.ts'
 import { type Handler, handleOutOfTurn, read } from '../../http/handler.ts'
 import { validator } from '../../http/validate.ts'
-import { invalidRequest } from '../../vocabulary/refusals.ts'
+import { fieldFault, invalidRequest } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { shownText, writeLane } from '../../writes/lane.ts'
 import { DeviceNamed } from '../ownership/contract.ts'
@@ -115,9 +115,7 @@ export function placementRoutes(context: Context): Handler[] {
 /** Throws 10001 unless exactly one of device and site is named. */
 function requireOneOf(query: { deviceNo?: string | null; siteId?: number | '' | null }): void {
   if ((given(query.deviceNo) === null) !== (given(query.siteId) === null)) return
-  const reason = {
-    en: 'is required: send either deviceNo or siteId, not both',
-    zh: '必须且只能给出 deviceNo 与 siteId 之一',
-  }
-  throw invalidRequest(['deviceNo', 'siteId'].map((field) => ({ field, reason })))
+  const en = 'is required: send either deviceNo or siteId, not both'
+  const faultOf = (field: string) => fieldFault(field, en, '必须且只能给出 deviceNo 与 siteId 之一')
+  throw invalidRequest(['deviceNo', 'siteId'].map(faultOf))
 }

@@ -4,22 +4,15 @@ import { showMoment } from '../../vocabulary/moments.ts'
 import { given } from '../../vocabulary/values.ts'
 import type { PlacementBatchRow, PlacementRecord, PlacementUpsertRow } from './contract.ts'
 
-/** While the device is at the site, `removedAt`, `removedBy` and `reason` are null. */
-export interface Placement {
+/**
+ * While the device is at the site, `removedAt`, `removedBy` and `reason` are null. `placedBy` and `removedBy` are actors as
+ * the log stores them.
+ */
+export interface Placement extends Omit<PlacementRecord, 'placedTime' | 'removedTime'> {
   id: number
-  appId: string
-  deviceNo: string
   boundAt: Date
-  siteId: number
-  siteName: string
-  laneType: number
-  laneName: string | null
   placedAt: Date
-  /** Actors as the log stores them. */
-  placedBy: string
   removedAt: Date | null
-  removedBy: string | null
-  reason: string | null
 }
 
 export function showPlacement(placement: Placement): PlacementRecord {

@@ -100,6 +100,7 @@ export const reportDeviceState = operation({
   group: 'devices',
   summary:
     'Reports a device’s state. Only the fields that you send change; null clears the status note, the version and the battery fields. Any report, even an empty one, sets the device online, unless it says that the device is offline.',
+  words: { en: 'Report device state', zh: '上报状态' },
   method: 'POST',
   path,
   callers,
@@ -114,6 +115,7 @@ export const reportDeviceStates = operation({
   group: 'devices',
   summary:
     'Reports the states of up to 1000 devices. Returns one result per report, in order. A refused report doesn’t affect the others.',
+  words: { en: 'Report device states', zh: '批量上报状态' },
   method: 'POST',
   path: '/api/device/entrance/guard/stateBatch',
   callers,

@@ -1,5 +1,5 @@
 import { readMoment } from '../../vocabulary/moments.ts'
-import type { FieldFault } from '../../vocabulary/refusals.ts'
+import { type FieldFault, fieldFault } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import type { DeviceState } from '../rules.ts'
 import { clockAllowanceSeconds, type StateReport } from './contract.ts'
@@ -33,11 +33,8 @@ export const isClearing = ({ statusRemark, version, batteryStatus, batteryEnergy
 export function reportTimeFaults({ reportTime }: { reportTime?: string | null }): FieldFault[] {
   const text = given(reportTime)
   if (text === null || readMoment(text).getTime() <= Date.now() + clockAllowanceSeconds * 1000) return []
-  const reason = {
-    en: `is more than ${clockAllowanceSeconds} seconds in the future`,
-    zh: `超前当前时间 ${clockAllowanceSeconds} 秒以上`,
-  }
-  return [{ field: 'reportTime', reason }]
+  const en = `is more than ${clockAllowanceSeconds} seconds in the future`
+  return [fieldFault('reportTime', en, `超前当前时间 ${clockAllowanceSeconds} 秒以上`)]
 }
 
 /** `seen_at` may lag by this part of the timeout, to spare index updates; devices go offline that much later. */

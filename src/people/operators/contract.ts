@@ -106,6 +106,7 @@ export const createOperator = operation({
   id: 'createOperator',
   group: 'operators',
   summary: 'Creates an account. Without a password, the response has a one-time setup link.',
+  words: { en: 'Create an account', zh: '新建账号' },
   method: 'POST',
   path: `${folder}/create`,
   ...adminOnly,
@@ -122,6 +123,7 @@ export const updateOperator = operation({
   group: 'operators',
   summary:
     'Updates the fields that you send of an account. Changes apply to its sessions within 1 second. The last active admin must stay an active admin. When you disable an account, `handOverTo` reassigns its keys and saved views; a view whose name is taken gets “(2)”.',
+  words: { en: 'Update an account', zh: '修改账号' },
   method: 'POST',
   path: `${folder}/update`,
   ...adminOnly,
@@ -146,6 +148,7 @@ export const deleteOperator = operation({
   group: 'operators',
   summary:
     'Deletes an account and ends its sessions. The audit log keeps its actions. Its keys and saved views are deleted too, or reassigned to `handOverTo`.',
+  words: { en: 'Delete an account', zh: '删除账号' },
   method: 'POST',
   path: `${folder}/delete`,
   ...adminOnly,
@@ -161,6 +164,7 @@ export const resetOperator = operation({
   group: 'operators',
   summary:
     'Resets an account: creates a new one-time setup link. The old password stops working and all sessions end immediately.',
+  words: { en: 'Reset an account', zh: '重置账号' },
   method: 'POST',
   path: `${folder}/reset`,
   ...adminOnly,
@@ -195,6 +199,7 @@ export const changePassword = operation({
   id: 'changePassword',
   group: 'operators',
   summary: 'Changes your own password and ends your other sessions.',
+  words: { en: 'Change a password', zh: '修改密码' },
   method: 'POST',
   path: `${folder}/changePassword`,
   callers: ['operator'],
@@ -273,6 +278,7 @@ export const createOperatorKey = operation({
   group: 'operatorKeys',
   summary:
     'Creates an operator key and returns it once. The key belongs to the account that creates it and is deleted with that account.',
+  words: { en: 'Create an operator key', zh: '新建运营密钥' },
   method: 'POST',
   path: `${keyFolder}/create`,
   ...adminOnly,
@@ -289,6 +295,7 @@ export const deleteOperatorKey = operation({
   id: 'deleteOperatorKey',
   group: 'operatorKeys',
   summary: 'Revokes a key: the key and its sessions stop working within 1 second.',
+  words: { en: 'Revoke an operator key', zh: '吊销运营密钥' },
   method: 'POST',
   path: `${keyFolder}/delete`,
   ...adminOnly,
@@ -304,6 +311,7 @@ export const handOverOperatorKey = operation({
   group: 'operatorKeys',
   summary:
     'Reassigns a key to another account, even if the current owner is disabled. The key keeps working, limited to the new owner’s role.',
+  words: { en: 'Reassign an operator key', zh: '移交运营密钥' },
   method: 'POST',
   path: `${keyFolder}/handOver`,
   ...adminOnly,

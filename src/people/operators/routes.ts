@@ -1,17 +1,16 @@
 import { operators } from '../../callers/cache.ts'
-import { keyOwnerOf, type OperatorCaller } from '../../callers/caller.ts'
+import type { OperatorCaller } from '../../callers/caller.ts'
 import { hashSecret, newOperatorKey, newSecret } from '../../callers/credentials.ts'
+import { type KeyedRequest, writeOnce } from '../../callers/write-once.ts'
 import type { Context } from '../../context.ts'
-import { once } from '../../database/idempotency.ts'
 import type { Sql, Statements } from '../../database/open.ts'
-import type { Pending } from '../../database/pending.ts'
 import { transaction } from '../../database/transaction.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { etagOf, requireMatch, tagged } from '../../http/etag.ts'
 import { type Handler, handle, type OperationRequest, read } from '../../http/handler.ts'
 import type { PlatformEventType } from '../../vocabulary/event-types.ts'
 import { readMoment, showMoment } from '../../vocabulary/moments.ts'
-import { type FieldFault, invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
+import { type FieldFault, invalidField, invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { useCode } from '../second-factor/codes.ts'
 import { hashPassword } from '../sessions/passwords.ts'
@@ -39,24 +38,35 @@ export function operatorRoutes(context: Context): Handler[] {
     return insertPlatformEvent(tx, { type, actor, subject, address, data })
   }
 
-  async function change(pending: Pending, id: number, run: (tx: Statements) => Promise<void>) {
-    const operator = await pending.transaction(sql, async (tx) => {
+  const writeLocked = <Data extends object>(request: KeyedRequest, write: (tx: Statements) => Promise<Data>) =>
+    writeOnce(sql, request, async (tx) => {
       await store.lockOperators(tx)
-      await run(tx)
-      return store.requireOperator(tx, id)
+      return write(tx)
     })
+
+  /** Every process then forgets what it remembers of accounts and keys. */
+  async function change<Data extends object>(request: KeyedRequest, write: (tx: Statements) => Promise<Data>) {
+    const data = await writeLocked(request, write)
     await callers.noteChange(operators)
-    return operator
+    return data
   }
 
   /** Reassigns the keys and views of an account that ends, if a new owner is named. Throws 10001. */
   async function handOver(tx: Statements, by: ActorAndAddress, ending: OperatorRecord, to: number | null) {
     if (to === null) return
-    if (ending.status === 1) throw invalidRequest([activeGivesNothing])
+    if (ending.status === 1) {
+      throw invalidField('handOverTo', 'can be given only if the account is disabled', '仅可在停用账号时填写')
+    }
     const { id, name } = ending
     const { name: newOwner, role } = await store.requireHeir(tx, id, to)
     const keys = await store.keysOf(tx, id)
-    if (role === 'developer' && keys.length > 0) throw invalidRequest([developersOwnNone])
+    if (role === 'developer' && keys.length > 0) {
+      throw invalidField(
+        'handOverTo',
+        'is a developer; developers can’t own keys, so choose another account',
+        '是 developer，其密钥无法使用：请选择其他账号',
+      )
+    }
     for (const key of keys) {
       const { after } = await store.replaceKeyOwner(tx, key.id, to)
       await logEvent(tx, 'operatorKey.handedOver', by, after)
@@ -66,8 +76,11 @@ export function operatorRoutes(context: Context): Handler[] {
     await logEvent(tx, 'view.handedOver', by, { id, name, newOwner, newOwnerId: to, views })
   }
 
+  /** Returns the account as it is now. */
   async function logChange(tx: Statements, type: PlatformEventType, by: ActorAndAddress, before: OperatorRecord) {
-    await logEvent(tx, type, by, changedAccount(before, await store.requireOperator(tx, before.id)))
+    const after = await store.requireOperator(tx, before.id)
+    await logEvent(tx, type, by, changedAccount(before, after))
+    return after
   }
 
   async function makeSetUp(tx: Statements, id: number) {
@@ -80,29 +93,27 @@ export function operatorRoutes(context: Context): Handler[] {
     const inDays = (days: number) => new Date(Date.now() + days * 86_400_000)
     if (expireTime === null) return inDays(contract.keyDays)
     const end = readMoment(expireTime)
-    if (end <= new Date() || end > inDays(contract.mostKeyDays)) throw invalidRequest([wrongExpiry])
-    return end
+    if (end > new Date() && end <= inDays(contract.mostKeyDays)) return end
+    const en = `must lie in the future, within ${contract.mostKeyDays} days`
+    throw invalidField('expireTime', en, `必须晚于当前时间，且在 ${contract.mostKeyDays} 天之内`)
   }
 
   return [
     handle(
       contract.createOperator,
-      async ({ body, pending, ...by }) => {
+      async ({ body, ...by }) => {
         const { name, role } = body
         const appIds = membershipsOf(role, given(body.appIds))
         const password = given(body.password)
         const passwordHash = password === null ? null : await hashPassword(password)
-        const made = await pending.transaction(sql, (tx) =>
-          once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
-            await store.lockOperators(tx)
-            const id = await store.insertOperator(tx, { name, role, passwordHash })
-            await store.replaceMemberships(tx, id, appIds)
-            const operator = await store.requireOperator(tx, id)
-            await logEvent(tx, 'operator.created', by, operator)
-            const setUp = passwordHash === null ? await makeSetUp(tx, id) : noSetUp
-            return { ...operator, ...setUp }
-          }),
-        )
+        const made = await writeLocked(by, async (tx) => {
+          const id = await store.insertOperator(tx, { name, role, passwordHash })
+          await store.replaceMemberships(tx, id, appIds)
+          const operator = await store.requireOperator(tx, id)
+          await logEvent(tx, 'operator.created', by, operator)
+          const setUp = passwordHash === null ? await makeSetUp(tx, id) : noSetUp
+          return { ...operator, ...setUp }
+        })
         const { setUpPath, setUpExpireTime, ...record } = made
         return tagged(made, etagOf(record))
       },
@@ -111,8 +122,8 @@ export function operatorRoutes(context: Context): Handler[] {
 
     handle(
       contract.updateOperator,
-      async ({ body, header, pending, ...by }) => {
-        const operator = await change(pending, body.id, async (tx) => {
+      async ({ body, header, ...by }) => {
+        const operator = await change(by, async (tx) => {
           const before = await store.requireOperator(tx, body.id)
           requireMatch(header('if-match'), etagOf(before))
           const { id, appIds, name, role, status } = body
@@ -123,51 +134,40 @@ export function operatorRoutes(context: Context): Handler[] {
           await store.replaceMemberships(tx, id, membershipsOf(after.role, requestedMemberships(before, after, appIds)))
           if (after.status !== 1) await deleteSessionsOf(tx, id, null)
           await handOver(tx, by, after, given(body.handOverTo))
-          await logChange(tx, 'operator.updated', by, before)
+          return logChange(tx, 'operator.updated', by, before)
         })
         return tagged(operator)
       },
       { check: ({ name }) => nameFaults(name) },
     ),
 
-    handle(contract.deleteOperator, async ({ body, pending, ...by }) => {
-      const operator = await pending.transaction(sql, (tx) =>
-        once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
-          await store.lockOperators(tx)
-          const before = await store.requireOperator(tx, body.id)
-          if (isOwnAdmin(before)) await store.requireOtherAdmin(tx, body.id)
-          await handOver(tx, by, { ...before, status: 2 }, given(body.handOverTo))
-          const keys = await store.keysOf(tx, body.id)
-          await store.deleteOperator(tx, body.id)
-          for (const key of keys) await logEvent(tx, 'operatorKey.deleted', by, key)
-          await logEvent(tx, 'operator.deleted', by, before)
-          return before
-        }),
-      )
-      await callers.noteChange(operators)
-      return operator
-    }),
+    handle(contract.deleteOperator, ({ body, ...by }) =>
+      change(by, async (tx) => {
+        const before = await store.requireOperator(tx, body.id)
+        if (isOwnAdmin(before)) await store.requireOtherAdmin(tx, body.id)
+        await handOver(tx, by, { ...before, status: 2 }, given(body.handOverTo))
+        const keys = await store.keysOf(tx, body.id)
+        await store.deleteOperator(tx, body.id)
+        for (const key of keys) await logEvent(tx, 'operatorKey.deleted', by, key)
+        await logEvent(tx, 'operator.deleted', by, before)
+        return before
+      }),
+    ),
 
-    handle(contract.resetOperator, async ({ body, pending, ...by }) => {
-      const reset = await pending.transaction(sql, (tx) =>
-        once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
-          await store.lockOperators(tx)
-          const before = await store.requireOperator(tx, body.id)
-          if (before.source === 2) throw new Refusal('managedBySignOn')
-          if (isOwnAdmin(before) && before.isSetUp) await store.requireOtherAdmin(tx, body.id)
-          await store.updateOperator(tx, body.id, { passwordHash: null })
-          // An identity that was linked, perhaps from a stolen session, must not open the account again.
-          await unlink(tx, body.id)
-          await deleteSessionsOf(tx, body.id, null)
-          await forgetBrowsers(tx, body.id)
-          const setUp = await makeSetUp(tx, body.id)
-          await logChange(tx, 'operator.reset', by, before)
-          return { ...(await store.requireOperator(tx, body.id)), ...setUp }
-        }),
-      )
-      await callers.noteChange(operators)
-      return reset
-    }),
+    handle(contract.resetOperator, ({ body, ...by }) =>
+      change(by, async (tx) => {
+        const before = await store.requireOperator(tx, body.id)
+        if (before.source === 2) throw new Refusal('managedBySignOn')
+        if (isOwnAdmin(before) && before.isSetUp) await store.requireOtherAdmin(tx, body.id)
+        await store.updateOperator(tx, body.id, { passwordHash: null })
+        // An identity that was linked, perhaps from a stolen session, must not open the account again.
+        await unlink(tx, body.id)
+        await deleteSessionsOf(tx, body.id, null)
+        await forgetBrowsers(tx, body.id)
+        const setUp = await makeSetUp(tx, body.id)
+        return { ...(await logChange(tx, 'operator.reset', by, before)), ...setUp }
+      }),
+    ),
 
     handle(
       contract.setUpOperator,
@@ -205,18 +205,18 @@ export function operatorRoutes(context: Context): Handler[] {
 
     handle(
       contract.changePassword,
-      async ({ body, caller, pending, ...by }) => {
-        const { operatorId, sessionId, name } = caller as OperatorCaller
+      async ({ body, ...by }) => {
+        const { operatorId, sessionId, name } = by.caller as OperatorCaller
         if (operatorId === null) throw new Refusal('operatorNotFound')
         if ((await store.requireOperator(sql, operatorId)).source === 2) throw new Refusal('managedBySignOn')
         requireNone(passwordFaults('newPassword', body.newPassword, name))
         await checkPassword(context, { name, password: body.password }, by)
         const passwordHash = await hashPassword(body.newPassword)
-        return change(pending, operatorId, async (tx) => {
+        return change(by, async (tx) => {
           const before = await store.requireOperator(tx, operatorId)
           await store.updateOperator(tx, operatorId, { passwordHash })
           await deleteSessionsOf(tx, operatorId, sessionId)
-          await logChange(tx, 'operator.passwordChanged', by, before)
+          return logChange(tx, 'operator.passwordChanged', by, before)
         })
       },
       { check: ({ password, newPassword }) => passwordFaults('newPassword', newPassword, null, password) },
@@ -228,50 +228,37 @@ export function operatorRoutes(context: Context): Handler[] {
 
     handle(
       contract.createOperatorKey,
-      async ({ body, caller, idempotency, pending, ...by }) => {
+      async ({ body, ...by }) => {
         const operatorKey = newOperatorKey()
-        const { operatorId, operatorKeyId } = caller as OperatorCaller
+        const { operatorId, operatorKeyId } = by.caller as OperatorCaller
         const { name, role } = body
         const expiresAt = keyEnd(given(body.expireTime))
-        return pending.transaction(sql, (tx) =>
-          once(tx, idempotency, keyOwnerOf(caller), async () => {
-            await store.lockOperators(tx)
-            const made = { operatorId, operatorKeyId, createdBy: by.actor, expiresAt }
-            const key = { name, role, keyHash: hashSecret(operatorKey), ...made }
-            const record = await store.insertOperatorKey(tx, key)
-            await logEvent(tx, 'operatorKey.created', by, record)
-            return { ...record, operatorKey }
-          }),
-        )
+        return writeLocked(by, async (tx) => {
+          const made = { operatorId, operatorKeyId, createdBy: by.actor, expiresAt }
+          const key = { name, role, keyHash: hashSecret(operatorKey), ...made }
+          const record = await store.insertOperatorKey(tx, key)
+          await logEvent(tx, 'operatorKey.created', by, record)
+          return { ...record, operatorKey }
+        })
       },
       { check: ({ name }) => nameFaults(name) },
     ),
 
-    handle(contract.deleteOperatorKey, async ({ body, pending, ...by }) => {
-      const deleted = await pending.transaction(sql, (tx) =>
-        once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
-          await store.lockOperators(tx)
-          const data = await store.deleteOperatorKey(tx, body.id)
-          await logEvent(tx, 'operatorKey.deleted', by, data)
-          return data
-        }),
-      )
-      await callers.noteChange(operators)
-      return deleted
-    }),
+    handle(contract.deleteOperatorKey, ({ body, ...by }) =>
+      change(by, async (tx) => {
+        const data = await store.deleteOperatorKey(tx, body.id)
+        await logEvent(tx, 'operatorKey.deleted', by, data)
+        return data
+      }),
+    ),
 
-    handle(contract.handOverOperatorKey, async ({ body, pending, ...by }) => {
-      const handedOver = await pending.transaction(sql, (tx) =>
-        once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
-          await store.lockOperators(tx)
-          const { before, after } = await store.replaceKeyOwner(tx, body.id, body.operatorId)
-          if (after.operatorId !== before.operatorId) await logEvent(tx, 'operatorKey.handedOver', by, after)
-          return after
-        }),
-      )
-      await callers.noteChange(operators)
-      return handedOver
-    }),
+    handle(contract.handOverOperatorKey, ({ body, ...by }) =>
+      change(by, async (tx) => {
+        const { before, after } = await store.replaceKeyOwner(tx, body.id, body.operatorId)
+        if (after.operatorId !== before.operatorId) await logEvent(tx, 'operatorKey.handedOver', by, after)
+        return after
+      }),
+    ),
 
     read(contract.pageOperatorKeys, ({ sql, query }) =>
       store.pageOfOperatorKeys(sql, contract.pageOperatorKeys.id, query),
@@ -303,19 +290,6 @@ function requestedMemberships(
   return after.role === 'developer' ? before.appIds : []
 }
 
-const activeGivesNothing: FieldFault = {
-  field: 'handOverTo',
-  reason: { en: 'can be given only if the account is disabled', zh: '仅可在停用账号时填写' },
-}
-
-const developersOwnNone: FieldFault = {
-  field: 'handOverTo',
-  reason: {
-    en: 'is a developer; developers can’t own keys, so choose another account',
-    zh: '是 developer，其密钥无法使用：请选择其他账号',
-  },
-}
-
 const noSetUp = { setUpPath: null, setUpExpireTime: null }
 
 /** The token follows #, so that neither logs nor referrers contain it. */
@@ -336,18 +310,9 @@ export async function makeFirstSetUp(sql: Sql): Promise<string | undefined> {
 
 function membershipsOf(role: string, appIds: string[] | null): string[] {
   if (role === 'developer' || appIds === null || appIds.length === 0) return appIds ?? []
-  const reason = { en: 'is only for developers', zh: '仅适用于 developer 角色' }
-  throw invalidRequest([{ field: 'appIds', reason }])
+  throw invalidField('appIds', 'is only for developers', '仅适用于 developer 角色')
 }
 
 function requireNone(faults: FieldFault[]): void {
   if (faults.length > 0) throw invalidRequest(faults)
-}
-
-const wrongExpiry: FieldFault = {
-  field: 'expireTime',
-  reason: {
-    en: `must lie in the future, within ${contract.mostKeyDays} days`,
-    zh: `必须晚于当前时间，且在 ${contract.mostKeyDays} 天之内`,
-  },
 }

@@ -6,7 +6,7 @@ import { byId, type PageQuery, readPage } from '../../database/page.ts'
 import type { Pruned } from '../../database/prune.ts'
 import { readActor } from '../../events/rules.ts'
 import { showMoment } from '../../vocabulary/moments.ts'
-import { invalidRequest, Refusal, tokenInvalid } from '../../vocabulary/refusals.ts'
+import { invalidField, Refusal, tokenInvalid } from '../../vocabulary/refusals.ts'
 import type { Role } from '../../vocabulary/roles.ts'
 import { given } from '../../vocabulary/values.ts'
 import { type Account, sameName } from '../sessions/store.ts'
@@ -247,8 +247,7 @@ export async function requireHeir(tx: Statements, id: number, heirId: number): P
     select id, name, role, status from operator where id in ${tx([id, heirId])} order by id for no key update`
   const heir = rows.find((row) => row.id === heirId && row.id !== id && row.status === 1)
   if (heir !== undefined) return heir
-  const reason = { en: 'must be the ID of another active account', zh: '必须是另一个启用中账号的编号' }
-  throw invalidRequest([{ field: 'handOverTo', reason }])
+  throw invalidField('handOverTo', 'must be the ID of another active account', '必须是另一个启用中账号的编号')
 }
 
 export async function keysOf(tx: Statements, operatorId: number): Promise<OperatorKeyRecord[]> {

@@ -12,7 +12,7 @@ import type { Statements } from '../../database/open.ts'
 import { transaction } from '../../database/transaction.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { limits } from '../../vocabulary/limits.ts'
-import { invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
+import { invalidField, Refusal } from '../../vocabulary/refusals.ts'
 import { useOnce } from '../tickets/store.ts'
 import { openTicket, sealTicket } from '../tickets/tickets.ts'
 import * as store from './store.ts'
@@ -35,11 +35,11 @@ export function relyingPartyOf(publicUrl: string | undefined): RelyingParty | un
 function requireParty({ config }: Context): RelyingParty {
   const party = relyingPartyOf(config.publicUrl)
   if (party !== undefined) return party
-  const reason = {
-    en: 'must be an https URL with a host name, not an IP address, to use passkeys',
-    zh: '使用通行密钥时必须为 https 且带域名（不能是 IP 地址）的服务地址',
-  }
-  throw invalidRequest([{ field: 'FORECOURT_PUBLIC_URL', reason }])
+  throw invalidField(
+    'FORECOURT_PUBLIC_URL',
+    'must be an https URL with a host name, not an IP address, to use passkeys',
+    '使用通行密钥时必须为 https 且带域名（不能是 IP 地址）的服务地址',
+  )
 }
 
 export interface Begun {
@@ -85,11 +85,8 @@ export async function beginPasskey(
 
 export function requireRoom(passkeys: number): void {
   if (passkeys < limits.passkeysOfOne) return
-  const reason = {
-    en: `is limited to ${limits.passkeysOfOne}; remove one first`,
-    zh: `最多 ${limits.passkeysOfOne} 个：请先删除一个`,
-  }
-  throw invalidRequest([{ field: 'passkeys', reason }])
+  const en = `is limited to ${limits.passkeysOfOne}; remove one first`
+  throw invalidField('passkeys', en, `最多 ${limits.passkeysOfOne} 个：请先删除一个`)
 }
 
 /** Uses the ticket up. Throws 10001 and 10033. */

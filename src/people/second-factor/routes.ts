@@ -1,8 +1,8 @@
 import { requireStanding } from '../../callers/access-control.ts'
 import { operators } from '../../callers/cache.ts'
-import { actorOf, type Caller, keyOwnerOf, type OperatorCaller } from '../../callers/caller.ts'
+import { actorOf, type Caller, type OperatorCaller } from '../../callers/caller.ts'
+import { writeOnce } from '../../callers/write-once.ts'
 import type { Context } from '../../context.ts'
-import { once } from '../../database/idempotency.ts'
 import type { Statements } from '../../database/open.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { type Handler, handle, type OperationRequest } from '../../http/handler.ts'
@@ -211,21 +211,19 @@ export function secondFactorRoutes(context: Context): Handler[] {
     handle(contract.resetSecondFactors, async ({ body, ...by }) => {
       const { id, reason } = body
       if ((by.caller as OperatorCaller).operatorId === id) throw new Refusal('notPermitted')
-      const reset = await by.pending.transaction(sql, (tx) =>
-        once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
-          await lockOperators(tx)
-          const { name, role } = await requireOperator(tx, id)
-          await store.lockAccount(tx, id)
-          const owner = { operatorId: id, name, role, sessionId: null }
-          const before = await changes.shown(tx, owner, role)
-          if (countOf(before) === 0) throw new Refusal('secondFactorNotFound')
-          await store.deleteFactors(tx, id)
-          await deleteSessionsOf(tx, id, null)
-          await forgetBrowsers(tx, id)
-          await changes.log(tx, 'secondFactor.reset', by, owner, { reason })
-          return requireOperator(tx, id)
-        }),
-      )
+      const reset = await writeOnce(sql, by, async (tx) => {
+        await lockOperators(tx)
+        const { name, role } = await requireOperator(tx, id)
+        await store.lockAccount(tx, id)
+        const owner = { operatorId: id, name, role, sessionId: null }
+        const before = await changes.shown(tx, owner, role)
+        if (countOf(before) === 0) throw new Refusal('secondFactorNotFound')
+        await store.deleteFactors(tx, id)
+        await deleteSessionsOf(tx, id, null)
+        await forgetBrowsers(tx, id)
+        await changes.log(tx, 'secondFactor.reset', by, owner, { reason })
+        return requireOperator(tx, id)
+      })
       await callers.noteChange(operators)
       return reset
     }),

@@ -168,6 +168,7 @@ export const confirmSession = operation({
   group: 'sessions',
   summary:
     'Confirms the user’s identity again, which operations on accounts, secrets and ownership require. Send the password (and `code` if the account has an authenticator app), a passkey, or, in a session started with an operator key, that key.',
+  words: { en: 'Confirm identity', zh: '确认身份' },
   method: 'POST',
   path: `${folder}/confirm`,
   ...ofEveryone,
@@ -222,6 +223,7 @@ export const deleteSession = operation({
   id: 'deleteSession',
   group: 'sessions',
   summary: 'Ends one of your own sessions. Admins can end any session.',
+  words: { en: 'End a session', zh: '结束会话' },
   method: 'POST',
   path: `${folder}/delete`,
   ...ofEveryone,

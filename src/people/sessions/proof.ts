@@ -1,7 +1,7 @@
 import type { OperatorCaller } from '../../callers/caller.ts'
 import { hashSecret } from '../../callers/credentials.ts'
 import type { Context } from '../../context.ts'
-import { invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
+import { invalidField, Refusal } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { useCode } from '../second-factor/codes.ts'
 import { usePasskey } from '../second-factor/passkeys.ts'
@@ -102,6 +102,4 @@ async function requireKey(
   return { factor: null, isProof: true }
 }
 
-function missing(field: string): Refusal {
-  return invalidRequest([{ field, reason: { en: 'is required', zh: '必填' } }])
-}
+const missing = (field: string) => invalidField(field, 'is required', '必填')

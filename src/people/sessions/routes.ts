@@ -1,15 +1,15 @@
 import { operators } from '../../callers/cache.ts'
-import { keyOwnerOf, type OperatorCaller } from '../../callers/caller.ts'
+import type { OperatorCaller } from '../../callers/caller.ts'
 import { hashSecret } from '../../callers/credentials.ts'
 import { findKeys, noteUse } from '../../callers/store.ts'
+import { writeOnce } from '../../callers/write-once.ts'
 import type { Context } from '../../context.ts'
-import { once } from '../../database/idempotency.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import type { JsonText } from '../../http/answer.ts'
 import { type Handler, handle, read } from '../../http/handler.ts'
 import type { SecretBox } from '../../secrets/box.ts'
 import { sealedFor } from '../../secrets/store.ts'
-import { type FieldFault, invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
+import { type FieldFault, invalidField, invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { beginPasskeySignIn } from '../second-factor/passkeys.ts'
 import { hasPasskey } from '../second-factor/store.ts'
@@ -111,29 +111,30 @@ export function sessionRoutes(context: Context, provider: SignOutPages | undefin
       return { timeZone, mapTileUrl, inventoryPolicy, presenceSeconds, coordinateSystem, privateCallbacks }
     }),
 
-    handle(contract.deleteSession, async ({ caller, actor, body, idempotency, pending, ...source }) => {
-      const { sessionId, operatorId } = caller as OperatorCaller
-      const isAdmin = seesAll(caller as OperatorCaller)
+    handle(contract.deleteSession, async ({ actor, body, ...request }) => {
+      const caller = request.caller as OperatorCaller
+      const { sessionId, operatorId } = caller
+      const isAdmin = seesAll(caller)
       const id = given(body.id) ?? sessionId
-      if (id === null) throw invalidRequest([noSession])
+      if (id === null) {
+        throw invalidField('id', 'is required when the caller has no session', '无会话的调用方必须指定')
+      }
       const isOwn = id === sessionId
       // A key may end only the session in which it is used.
       if (!isOwn && !isAdmin && operatorId === null) throw new Refusal('sessionNotFound')
       let idToken: string | null | undefined
-      const ended = await pending.transaction(sql, (tx) =>
-        once(tx, idempotency, keyOwnerOf(caller), async () => {
-          if (isOwn) idToken = await store.findIdToken(tx, id)
-          const data = await store.deleteSession(tx, id, isOwn || isAdmin ? null : operatorId, context)
-          if (data === undefined) return undefined
-          const address = source.sourceAddress()
-          await insertPlatformEvent(tx, { type: 'session.ended', actor, subject: id, address, data })
-          return { ended: true, signOutUrl: null }
-        }),
-      )
+      const ended = await writeOnce(sql, request, async (tx) => {
+        if (isOwn) idToken = await store.findIdToken(tx, id)
+        const data = await store.deleteSession(tx, id, isOwn || isAdmin ? null : operatorId, context)
+        if (data === undefined) return undefined
+        const address = request.sourceAddress()
+        await insertPlatformEvent(tx, { type: 'session.ended', actor, subject: id, address, data })
+        return { ended: true, signOutUrl: null }
+      })
       await callers.noteChange(operators)
       if (isOwn) {
         const signOutUrl = await signOutUrlOf(operatorId, idToken)
-        return withoutSession(context.cookies, { ended: false, ...ended, signOutUrl }, source)
+        return withoutSession(context.cookies, { ended: false, ...ended, signOutUrl }, request)
       }
       if (ended === undefined) throw new Refusal('sessionNotFound')
       return ended
@@ -169,11 +170,6 @@ function openSealed(secrets: SecretBox, operatorId: number, sealed: string): str
   } catch {
     return null
   }
-}
-
-const noSession: FieldFault = {
-  field: 'id',
-  reason: { en: 'is required when the caller has no session', zh: '无会话的调用方必须指定' },
 }
 
 function missing(members: Record<string, string | null>): FieldFault[] {

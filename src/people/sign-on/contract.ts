@@ -52,6 +52,7 @@ export const startSignOn = operation({
   group: 'signOn',
   summary:
     'Starts single sign-on: returns the URL for the browser and sets a cookie for the way back. `link` and `confirm` need a session, `link` also a recent identity confirmation. `setUp` needs the token of a setup link.',
+  words: { en: 'Start single sign-on', zh: '开始单点登录' },
   method: 'POST',
   path: `${folder}/start`,
   callers: [],
@@ -101,6 +102,7 @@ export const completeSignOn = operation({
   group: 'signOn',
   summary:
     'Completes a link or a confirmation that came back from the provider without the cookie of its session, in that session.',
+  words: { en: 'Complete single sign-on', zh: '完成单点登录' },
   method: 'POST',
   // A session that lacks its second factor may confirm too: `session/*` is open to it.
   path: '/api/platform/v1/session/completeSignOn',
@@ -152,6 +154,7 @@ export const unlinkSignOn = operation({
   id: 'unlinkSignOn',
   group: 'signOn',
   summary: 'Unlinks your own account from the identity provider. Admins can unlink any account.',
+  words: { en: 'Unlink single sign-on', zh: '解除单点登录关联' },
   method: 'POST',
   path: `${folder}/unlink`,
   callers: ['operator'],

@@ -12,7 +12,7 @@ import type { BoundedLines, LineKind } from '../../http/bounded-lines.ts'
 import { type Handler, handle, type OperationRequest } from '../../http/handler.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
 import { limits } from '../../vocabulary/limits.ts'
-import { type FieldFault, invalidRequest, Refusal, refusals } from '../../vocabulary/refusals.ts'
+import { invalidField, invalidRequest, Refusal, refusals } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { changedAccount } from '../operators/rules.ts'
 import { lockOperators, requireOperator, requireSetUp } from '../operators/store.ts'
@@ -211,7 +211,9 @@ export function signOnRoutes(
       const to = requireProvider()
       const { purpose } = body
       const setUpToken = given(body.setUpToken)
-      if (purpose === 'setUp' && setUpToken === null) throw invalidRequest([missingToken])
+      if (purpose === 'setUp' && setUpToken === null) {
+        throw invalidField('setUpToken', 'is required where the purpose is setUp', '用途为 setUp 时必填')
+      }
       const setUpHash = purpose === 'setUp' && setUpToken !== null ? hashSecret(setUpToken) : null
       if (setUpHash !== null) await requireLinkable(setUpHash)
       const { sessionId } = needsSession(purpose) ? await requireSession(purpose, source.header) : { sessionId: null }
@@ -339,10 +341,6 @@ class ShownFlows {
   }
 }
 
-const missingToken: FieldFault = {
-  field: 'setUpToken',
-  reason: { en: 'is required where the purpose is setUp', zh: '用途为 setUp 时必填' },
-}
 const wrongToken = { en: 'must be a logout token of the provider', zh: '必须是提供方签发的注销令牌' }
 
 function seeOther(location: string, cookies: string[]): Reply {

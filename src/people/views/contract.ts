@@ -55,6 +55,7 @@ export const saveView = operation({
   id: 'saveView',
   summary:
     'Saves a view of a console list in your own account. Replaces a view of that list with the same name; with an `id`, updates that view, including its name. An account can have up to 50 views.',
+  words: { en: 'Save a view', zh: '保存视图' },
   method: 'POST',
   path: `${folder}/save`,
   ...ownViews,
@@ -87,6 +88,7 @@ export const pageViews = operation({
 export const deleteView = operation({
   id: 'deleteView',
   summary: 'Deletes one of your own saved views.',
+  words: { en: 'Delete a view', zh: '删除视图' },
   method: 'POST',
   path: `${folder}/delete`,
   ...ownViews,

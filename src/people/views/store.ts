@@ -3,7 +3,7 @@ import type { Sql, Statements } from '../../database/open.ts'
 import { byId, type PageQuery, readPage } from '../../database/page.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { showMoment } from '../../vocabulary/moments.ts'
-import { invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
+import { invalidField, Refusal } from '../../vocabulary/refusals.ts'
 import { lengths } from '../../vocabulary/values.ts'
 import { lockAccount } from '../second-factor/store.ts'
 import { pageViews, type ViewedPage, type ViewRecord } from './contract.ts'
@@ -42,11 +42,8 @@ async function insertView(tx: Statements, operatorId: number, { page, name, quer
   const [kept] = await tx<[{ count: number }]>`
     select count(*)::int as count from saved_view where operator_id = ${operatorId}`
   if (kept.count >= limits.viewsOfOne) {
-    const reason = {
-      en: `an account can have up to ${limits.viewsOfOne} views; delete one first`,
-      zh: `每个账号最多 ${limits.viewsOfOne} 个视图：请先删除一个`,
-    }
-    throw invalidRequest([{ field: 'name', reason }])
+    const en = `an account can have up to ${limits.viewsOfOne} views; delete one first`
+    throw invalidField('name', en, `每个账号最多 ${limits.viewsOfOne} 个视图：请先删除一个`)
   }
   return tx`
     insert into saved_view (operator_id, page, name, query, columns, created_at)
@@ -64,11 +61,11 @@ export async function handOverViews(
   const left = rows.filter((row) => row.operator_id === from)
   if (left.length === 0) return []
   if (rows.length > limits.viewsOfOne) {
-    const reason = {
-      en: `the account would have ${rows.length} views, but the limit is ${limits.viewsOfOne}; choose another account`,
-      zh: `该账号将有 ${rows.length} 个视图，超过上限 ${limits.viewsOfOne} 个：请选择其他账号`,
-    }
-    throw invalidRequest([{ field: 'handOverTo', reason }])
+    throw invalidField(
+      'handOverTo',
+      `the account would have ${rows.length} views, but the limit is ${limits.viewsOfOne}; choose another account`,
+      `该账号将有 ${rows.length} 个视图，超过上限 ${limits.viewsOfOne} 个：请选择其他账号`,
+    )
   }
   const taken = new Set<string>()
   const clashing = new Set<string>()

@@ -1,5 +1,5 @@
 import Type, { type Static, type TUnknown } from 'typebox'
-import { Period, ruleTerms } from '../../billing-rules/contract.ts'
+import { ruleTerms, shownTerms } from '../../billing-rules/contract.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { operation } from '../../vocabulary/operation.ts'
 import { pageOf, pageQuery, timeRange } from '../../vocabulary/pages.ts'
@@ -83,11 +83,7 @@ const members = {
   billingRuleId: nullable(
     Type.Integer({ description: 'the rule that gets new pricing; null for a change of rules at sites' }),
   ),
-  periods: nullable(Type.Array(Period)),
-  freeMinutes: nullable(Type.Integer()),
-  unitMinutes: nullable(Type.Integer()),
-  unitPrice: nullable(Type.String()),
-  dailyCap: nullable(Type.String()),
+  ...shownTerms,
   rules: nullable(GivenRules),
   siteCount: nullable(
     Type.Integer({
@@ -121,6 +117,7 @@ export const schedulePriceChange = operation({
   id: 'schedulePriceChange',
   summary:
     'Schedules a price change: new pricing for a billing rule (`billingRuleId` and its complete pricing), or other billing rules for sites (`sites` and `rules`). It takes effect exactly at `effectiveTime`.',
+  words: { en: 'Schedule a price change', zh: '安排调价' },
   method: 'POST',
   path: `${folder}/schedule`,
   example: { billingRuleId: 1, periods: [{ startTime: '00:00:00', electricityPrice: '0.65', servicePrice: '0.9' }] },
@@ -155,6 +152,7 @@ export const cancelPriceChange = operation({
   ...ofOne,
   id: 'cancelPriceChange',
   summary: 'Cancels a scheduled price change. Refused once it has taken effect.',
+  words: { en: 'Cancel a price change', zh: '取消调价' },
   method: 'POST',
   path: `${folder}/cancel`,
   body: withReason,
@@ -168,6 +166,7 @@ export const undoPriceChange = operation({
   id: 'undoPriceChange',
   summary:
     'Undoes an applied price change immediately, as a new price change (`undoOf`). Restores the rule’s previous pricing if the rule still has the pricing of this change, or the previous rules of each site that still has the rules of this change.',
+  words: { en: 'Undo a price change', zh: '撤销调价' },
   method: 'POST',
   path: `${folder}/undo`,
   body: withReason,

@@ -32,19 +32,12 @@ export interface RulesOfSite {
   rules: Partial<Record<Field, number | null>>
 }
 
-export interface PriceChange {
-  id: number
-  appId: string
+type ShownMembers = 'id' | 'appId' | 'billingRuleId' | 'rules' | 'siteCount' | 'skippedCount' | 'reason' | 'undoOf'
+
+export interface PriceChange extends Pick<PriceChangeRecord, ShownMembers> {
   effectiveAt: Date
-  /** The rule that gets new pricing; null if sites get other rules. */
-  billingRuleId: number | null
   terms: RuleTerms
   fields: readonly Field[]
-  rules: GivenRules | null
-  siteCount: number | null
-  skippedCount: number | null
-  reason: string | null
-  undoOf: number | null
   createdAt: Date
   createdBy: string
   appliedAt: Date | null
@@ -52,17 +45,12 @@ export interface PriceChange {
   cancelledBy: string | null
 }
 
-export interface NewPriceChange {
-  appId: string
-  effectiveAt: Date
+type GivenMembers = 'appId' | 'effectiveAt' | 'skippedCount' | 'reason' | 'undoOf' | 'createdAt' | 'createdBy'
+
+export interface NewPriceChange extends Pick<PriceChange, GivenMembers> {
   what:
     | { billingRuleId: number; terms: RuleTerms }
     | { fields: readonly Field[]; rules: GivenRules | null; sites: readonly RulesOfSite[] }
-  skippedCount: number | null
-  reason: string | null
-  undoOf: number | null
-  createdAt: Date
-  createdBy: string
 }
 
 export function draftOf({ what, ...change }: NewPriceChange): PriceChange {

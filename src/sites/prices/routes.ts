@@ -1,7 +1,7 @@
 import { requireApplicationOf } from '../../callers/permissions.ts'
 import { type Handler, read } from '../../http/handler.ts'
 import { readMoment, showMoment } from '../../vocabulary/moments.ts'
-import { invalidRequest } from '../../vocabulary/refusals.ts'
+import { invalidField } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { getSitePrices, type PriceInForce } from './contract.ts'
 import { periodAt, wholeSecond } from './rules.ts'
@@ -19,10 +19,7 @@ export function sitePriceRoutes(): Handler[] {
       const at = asked ?? wholeSecond(now)
       // Another process's clock may have dated the site ahead of the database's.
       const madeAt = createdAt < now ? createdAt : now
-      if (at < wholeSecond(madeAt)) {
-        const reason = { en: 'is before the site was created', zh: '早于站点的创建时间' }
-        throw invalidRequest([{ field: 'time', reason }])
-      }
+      if (at < wholeSecond(madeAt)) throw invalidField('time', 'is before the site was created', '早于站点的创建时间')
       const priceOf = (field: number) => {
         const price = prices.find((one) => one.field === field)
         return price === undefined ? null : showPrice(price, { at, madeAt })

@@ -10,6 +10,22 @@ export const fairnessLimits = {
    */
   requestsOfOneInTurn: 32,
   /**
+   * Requests. One caller’s waiting requests that make it a crowd, or half of its places if these are fewer; below it a
+   * caller is as fast beside others as it was. Beyond it: fewer of its requests begin in a turn, and are carried out at
+   * once. Tested by: test/faults/neighbours.test.ts.
+   */
+  crowd: 256,
+  /**
+   * Requests. The requests of a crowd that begin in one turn of the event loop. Beyond it: the request waits for the next
+   * turn. Tested by: test/faults/neighbours.test.ts.
+   */
+  requestsOfCrowdInTurn: 4,
+  /**
+   * Writes. The writes out of turn of a crowd and one operation that are carried out at once while others use the service:
+   * others’ writes wait for their batch. Beyond it: the write waits. Tested by: test/faults/neighbours.test.ts.
+   */
+  outOfTurnAtOnceOfCrowd: 4,
+  /**
    * Requests. The requests for metrics of one operator that are answered at once; each takes the event loop for
    * milliseconds. Beyond it: the next waits. Tested by: test/faults/neighbours.test.ts.
    */
@@ -35,7 +51,7 @@ export const fairnessLimits = {
   readsWaitingOfOne: 128,
   /**
    * Ms. The part of a read’s time that counts once; the rest counts four times. Programs that read page after page
-   * stay below it. Beyond it: the owner waits longer. Tested by: test/faults/read-shares.test.ts.
+   * stay below it. Beyond it: the owner waits longer. Tested by: test/faults/neighbours.test.ts.
    */
   shortReadMs: 20,
   /**

@@ -32,7 +32,7 @@ export const keptLimits = {
   dryRunRemovedBytes: 64 * 1024,
   /**
    * Tokens. The valid tokens of an application; protects the database from one that requests a token each time.
-   * Beyond it: the oldest ends. Tested by: test/conformance/tokens.test.ts.
+   * Beyond it: the oldest ends. Tested by: test/faults/many-tokens.test.ts.
    */
   tokensOfOne: 1000,
   /**
