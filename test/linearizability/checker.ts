@@ -28,7 +28,17 @@ export interface Model<State, Request extends Asked = Asked, Answer extends Told
   reads: readonly Request['action'][]
   /** The actions whose tag means nothing as long as no response shows it. */
   tagged: readonly Request['action'][]
+  /**
+   * What requests that are still to come can tell of a state, by the tags that they name with an action; all by default.
+   * States that look alike are searched once.
+   */
+  visible?(state: State, isNamed: IsNamed<Request>): unknown
+  /** Whether the request changes nothing that those to come can tell. */
+  isIdle?(state: State, request: Request, isNamed: IsNamed<Request>): boolean
 }
+
+/** Whether a request that is still to come names this tag, with one of these actions. */
+export type IsNamed<Request extends Asked> = (tag: string, ...actions: Request['action'][]) => boolean
 
 /** One request as its client saw it. `calledAt` and `answeredAt` come from one clock that all clients share. */
 export interface Exchange<Request extends Asked = Asked, Answer extends Told = Told> {
@@ -109,10 +119,14 @@ class Search<State, Request extends Asked, Answer extends Told> {
   private readonly known: Exchange<Request, Answer>[]
   private readonly unknown: Alike<Request>[]
   /**
-   * States from which the search has failed. The key describes the placed exchanges and the object's state; each value
-   * says how many requests of each group were assumed to have taken effect.
+   * States from which the search has failed. The key is a hash of the placed exchanges and of what can be seen of the
+   * object's state; each value says how many requests of each group were assumed to have taken effect.
    */
-  private readonly tried = new Map<string, number[][]>()
+  private readonly tried = new Map<bigint | number, number[][]>()
+  /** Keys that more than one request has. */
+  private readonly repeated = new Set<string>()
+  /** By tag and action: the last exchange that names it. */
+  private readonly lastNamed = new Map<string, number>()
   private readonly placed: boolean[]
   private readonly supposed: number[]
   private budget: number
@@ -129,6 +143,15 @@ class Search<State, Request extends Asked, Answer extends Told> {
     this.placed = known.map(() => false)
     this.supposed = unknown.map(() => 0)
     this.budget = budget
+    const keys = new Set<string>()
+    const note = ({ action, tag, key }: Request, index: number) => {
+      if (tag !== undefined) this.lastNamed.set(`${action} ${tag}`, index)
+      if (key === undefined) return
+      if (keys.has(key)) this.repeated.add(key)
+      keys.add(key)
+    }
+    for (const [index, { request }] of known.entries()) note(request, index)
+    for (const { request } of unknown) note(request, Number.POSITIVE_INFINITY)
   }
 
   run(): Verdict {
@@ -149,10 +172,13 @@ class Search<State, Request extends Asked, Answer extends Told> {
    * better. A write that gives a record what it has already could. Returns whether all exchanges are then placed.
    */
   private settle(start: number, state: Kept<State, Answer>, own: number[]): boolean {
+    const isNamed = this.isNamedSince(start)
     for (let before = -1; before !== own.length; ) {
       before = own.length
       for (const index of this.candidates(start)) {
-        if (this.mayChange(index) || this.after(index, state) !== state) continue
+        const { request } = this.known[index] as Exchange<Request, Answer>
+        const isIdle = this.model.isIdle?.(state.state, request, isNamed) === true
+        if (!isIdle && (this.mayChange(index) || this.after(index, state) !== state)) continue
         this.placed[index] = true
         own.push(index)
       }
@@ -201,7 +227,8 @@ class Search<State, Request extends Asked, Answer extends Told> {
     const [answer, state] = this.model.respond(kept.state, request)
     // Each success that a key stands for changes the state; so a response that leaves it as it was stores nothing.
     if (state === kept.state) return [answer, kept]
-    return [answer, { state, byKey: key === undefined ? kept.byKey : { ...kept.byKey, [key]: answer } }]
+    const isAsked = key !== undefined && this.repeated.has(key)
+    return [answer, { state, byKey: isAsked ? { ...kept.byKey, [key]: answer } : kept.byKey }]
   }
 
   /** The state after an exchange; undefined if a correct service would have given another response. */
@@ -239,16 +266,21 @@ class Search<State, Request extends Asked, Answer extends Told> {
     return limit
   }
 
+  private isNamedSince(start: number): IsNamed<Request> {
+    return (tag, ...actions) => actions.some((action) => (this.lastNamed.get(`${action} ${tag}`) ?? -1) >= start)
+  }
+
   /**
    * Whether this state is new. It is not if the same state was tried with no more requests assumed to have taken
    * effect.
    */
   private isNew(start: number, { state, byKey }: Kept<State, Answer>): boolean {
     const ahead = this.placed.flatMap((isPlaced, index) => (isPlaced && index > start ? [index] : []))
-    const text = JSON.stringify([start, ahead, state, Object.entries(byKey).sort()])
-    const before = this.tried.get(text) ?? []
+    const seen = this.model.visible?.(state, this.isNamedSince(start)) ?? state
+    const name = Bun.hash(JSON.stringify([start, ahead, seen, Object.entries(byKey).sort()]))
+    const before = this.tried.get(name) ?? []
     if (before.some((counts) => counts.every((count, index) => count <= (this.supposed[index] as number)))) return false
-    this.tried.set(text, [...before, [...this.supposed]])
+    this.tried.set(name, [...before, [...this.supposed]])
     return true
   }
 }

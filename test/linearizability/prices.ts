@@ -1,4 +1,4 @@
-import type { Model } from './checker.ts'
+import type { IsNamed, Model } from './checker.ts'
 
 /** A request about a site that has one of three billing rules, 0 to 2, or a moment at which a price change is due. */
 export interface PriceRequest {
@@ -52,7 +52,7 @@ function respond(state: Prices, { action, rule = 0, tag = '', at = 0 }: PriceReq
   const unchanged = (answer: PriceAnswer): [PriceAnswer, Prices] => [answer, state]
   const change = changes[tag]
   const priced = (of: number, price: string) => prices.map((had, index) => (index === of ? price : had))
-  const noted = (one: Change) => Object.fromEntries(Object.entries({ ...changes, [tag]: one }).sort())
+  const noted = (one: Change) => ({ ...changes, [tag]: one })
   switch (action) {
     case 'read':
       return unchanged({ code: 0, rule: state.rule, tag: prices[state.rule] })
@@ -103,10 +103,25 @@ function respond(state: Prices, { action, rule = 0, tag = '', at = 0 }: PriceReq
   }
 }
 
+const isScheduled = (tag: string, isNamed: IsNamed<PriceRequest>) => isNamed(tag, 'scheduleTerms', 'scheduleRule')
+
 /** A site whose rules have the prices `0`, `1` and `2` at first. Which prices are in force is a matter of the time alone. */
 export const prices: Model<Prices, PriceRequest, PriceAnswer> = {
   untouched: { rule: 0, prices: ['0', '1', '2'], changes: {} },
   respond,
   reads: ['read', 'status'],
   tagged: ['updateRule'],
+  // Only what waits clashes, and each that waits is still to come due.
+  visible: ({ changes, ...state }, isNamed) => ({
+    ...state,
+    changes: Object.entries(changes)
+      .sort()
+      .flatMap(([tag, { former, ...change }]) => {
+        if (change.status === 0 && !isScheduled(tag, isNamed)) return []
+        if (!isNamed(tag, 'status', 'cancel', 'undo', 'due', 'scheduleTerms', 'scheduleRule')) return []
+        return [[tag, change, ...(isNamed(tag, 'undo') ? [former] : [])]]
+      }),
+  }),
+  isIdle: ({ changes }, { action, tag = '' }, isNamed) =>
+    action === 'due' && changes[tag] === undefined && !isScheduled(tag, isNamed),
 }
