@@ -101,7 +101,7 @@ function loaded(body: unknown, schema: Shape, shift: number): string {
 /** What the service writes at its own time: figures, refusals, that it is there; and versions of what its processes hold. */
 const ownRows = [
   ...['minute_figures', 'usage_hour', 'fleet_count', 'database_size', 'service_hearing', 'refusal', 'region_version'],
-  'device_catalogue',
+  ...['device_catalogue', 'platform_count'],
 ]
 const tables = await database<{ name: string }[]>`
   select relname as name from pg_class

@@ -151,6 +151,8 @@ longTest('a body of 8 MiB holds nobody up, whatever is in it, nor do fifteen at 
   expect(data?.results.filter(({ code }) => code === 10001)).toHaveLength(1000)
   const large = times(1000, () => ({ ...deviceBody(appId), appId: undefined, more: 'x'.repeat(3000) }))
   expect((await holdsNobodyUp('1,000 large rows', batchOf(large))).status).toBe(200)
+  const model = { serialPrefix: 'L', modelName: 'Barrier', deviceType: 'barrier', deviceTypeName: 'Barrier' }
+  expect((await client.operate('saveDeviceModel', model)).code).toBe(0)
   const bodies = Array.from({ length: 15 }, (_, at) => JSON.stringify({ entries: entriesOf(at) }))
   const answers = await holdsNobodyUp('fifteen imports', () => Promise.all(bodies.map(importOf)))
   const statuses = answers.map(({ status }) => status)
