@@ -257,7 +257,7 @@ describe.each(combinations)('what opens above a page, $language, $at', (combinat
     await page.getByRole('link', { name: /^CSV/ }).waitFor()
     await isSound(page, nameOf('export', combination))
     await page.keyboard.press('Escape')
-    await page.getByRole('button', { name: word(/^All 2 matching/, /^符合条件的 2 条/) }).click()
+    await page.getByRole('button', { name: word(/^Bulk action on all 2/, /^批量操作全部 2/) }).click()
     await page.getByRole('dialog').waitFor()
     await check('all-that-match')
     if (isPhone) {

@@ -46,7 +46,7 @@ longBrowserTest('events of a stopped callback are told on its page and in the li
   await page.getByText('No results match these filters.').waitFor()
   expect(await page.getByText('missed events from').count()).toBe(0)
   await page.goto(`${client.url}/console/deliveries?appId=${appId}&status=3`)
-  await page.getByRole('button', { name: /^All 1 matching/ }).click()
+  await page.getByRole('button', { name: 'Replay all 1…' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByText('in this range: 3. They have no delivery status').waitFor()
   // The form says what it sends, by the state that is chosen.

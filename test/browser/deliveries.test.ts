@@ -61,7 +61,7 @@ browserTest('deliveries are listed, filtered, and told in full, light and dark',
   await page.getByText('before the receiver has the secret to verify it').waitFor()
   await expectSound(page, 'test', 'callback-unanswered')
   // Those of all applications are not the newest first, and the list says so.
-  const order = page.getByText('Sorted by application')
+  const order = page.getByText('Sorted by App ID')
   expect(await order.count()).toBe(0)
   await page.goto(`${client.url}/console/deliveries`)
   await order.waitFor()
@@ -73,7 +73,7 @@ longBrowserTest('deliveries are sent again: all that match, counted before, one,
   const { appId } = await withDeliveries()
   const [dead] = await deliveries(appId, { status: '3' })
   const { page } = await visit(address(appId, '&status=undelivered'), { role: 'operator' })
-  await page.getByRole('button', { name: 'Apply to all 4 matching…' }).click()
+  await page.getByRole('button', { name: 'Replay all 4…' }).click()
   const range = page.getByRole('dialog', { name: 'Replay a time range' })
   // Without the test, which has no event.
   await range.getByText('Deliveries in this range now: 3.').waitFor()
@@ -84,7 +84,7 @@ longBrowserTest('deliveries are sent again: all that match, counted before, one,
   await range.getByRole('button', { name: 'Close' }).last().click()
   // All deliveries of one type cannot be sent again as a whole, and the button says so.
   await page.goto(client.url + address(appId, '&type=site.created'))
-  const all = page.getByRole('button', { name: 'Apply to all 2 matching…' })
+  const all = page.getByRole('button', { name: 'Replay all 2…' })
   await all.waitFor()
   expect(await all.isDisabled()).toBe(true)
   await all.focus()

@@ -46,10 +46,10 @@ longBrowserTest('the list of devices finds who holds a serial number anywhere, a
   const unknown = newSerial()
   await find(unknown)
   await page.getByText(`No application has or ever had exactly the serial number ${unknown}.`).waitFor()
-  expect(await page.getByText('Devices with this in their serial number').count()).toBe(0)
+  expect(await page.getByText('Serial numbers that contain it').count()).toBe(0)
   // A part of a serial number is none, and leads to those that have it.
   await find(held.deviceNo.slice(0, -1))
-  await page.getByText('Devices with this in their serial number: 1.').waitFor()
+  await page.getByText('Serial numbers that contain it: 1.').waitFor()
   expect(await page.getByRole('link', { name: 'View devices' }).getAttribute('href')).toBe(
     `/console/devices?deviceNo=${held.deviceNo.slice(0, -1)}`,
   )

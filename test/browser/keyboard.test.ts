@@ -173,7 +173,7 @@ longBrowserTest('the focus reaches a button that cannot be pressed, which says w
   await page.locator('main .rows tbody a').first().waitFor()
   await page.locator('main .rows tbody').getByRole('checkbox').first().check()
   await page.getByText('1 selected').waitFor()
-  const all = page.getByRole('button', { name: /matching…$/ })
+  const all = page.getByRole('button', { name: /^Bulk action on all/ })
   await all.focus()
   const reason = page.getByRole('tooltip')
   await reason.waitFor()

@@ -16,18 +16,20 @@ interface Found {
 
 interface ButtonProps extends Found {
   appId: string
+  /** What is done to all, by how many they are; empty if that is not known. */
+  words: (count: string) => string
   /** Why no act is possible, although an application is chosen. */
   hindrance?: string | undefined
   onClick: () => void
 }
 
 /** The button next to a selection, for an act on everything that the list's filters match. */
-export function AllThatMatchButton({ appId, total, totalIsExact, hindrance, onClick }: ButtonProps) {
+export function AllThatMatchButton({ appId, total, totalIsExact, words, hindrance, onClick }: ButtonProps) {
   const t = useTexts()
   const why = appId === '' ? t('needsApplication') : hindrance
   return (
     <HinderedButton why={why} onClick={onClick}>
-      {totalIsExact ? t('allThatMatch', { count: grouped(total) }) : t('allOfThem')}
+      {words(totalIsExact ? grouped(total) : '')}
     </HinderedButton>
   )
 }
@@ -41,16 +43,18 @@ interface AllThatMatchProps extends Found {
 
 /** The button for an act on everything that the filters of a list match, with its dialog. */
 export function AllThatMatch({ kind, appId, values, ...found }: AllThatMatchProps) {
+  const t = useTexts()
   const may = useMay()
   const [isOpen, setOpen] = useState(false)
   const acts = (Object.keys(singleOf[kind]) as ActName[]).filter((act) =>
     may((singleOf[kind] as Record<string, Parameters<typeof may>[0]>)[act] as Parameters<typeof may>[0]),
   )
   if (acts.length === 0) return null
+  const words = (count: string) => t('allThatMatch', { count })
   return (
     <>
       {/* Only the button depends on the total: the dialog stays open when its act has removed the last row. */}
-      {found.total > 0 && <AllThatMatchButton appId={appId} {...found} onClick={() => setOpen(true)} />}
+      {found.total > 0 && <AllThatMatchButton appId={appId} {...found} words={words} onClick={() => setOpen(true)} />}
       {isOpen && <ActDialog kind={kind} appId={appId} values={values} acts={acts} onClose={() => setOpen(false)} />}
     </>
   )

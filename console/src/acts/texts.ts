@@ -8,12 +8,11 @@ export const useTexts = defineTexts({
     '近 7 天没有批量操作。对所选行的操作见“事件”。',
   ],
   week: [
-    'Bulk actions and their results are kept for 7 days. To start one, filter the list of devices or sites by an application and choose “Apply to all matching…”.',
+    'Bulk actions and their results are kept for 7 days. To start one, filter the list of devices or sites by an application and choose “Bulk action on all…”.',
     '批量操作及其结果保留 7 天。在设备或站点列表中设好筛选后即可发起。',
   ],
   actTitle: ['Bulk action {{id}}: {{act}}', '操作 {{id}}：{{act}}'],
-  allThatMatch: ['Apply to all {{count}} matching…', '符合条件的 {{count}} 条…'],
-  allOfThem: ['Apply to all matching…', '符合条件的全部…'],
+  allThatMatch: ['Bulk action on all {{count}}…', '批量操作全部 {{count}}…'],
   dialog_devices: ['All matching devices', '符合条件的全部设备'],
   dialog_sites: ['All matching sites', '符合条件的全部站点'],
   act: ['Action', '操作'],
@@ -72,7 +71,7 @@ export const useTexts = defineTexts({
   subject: ['Device or site', '对象'],
   showAct: ['View bulk action', '查看操作'],
   needsApplication: [
-    'Filter by one application first. Only selected rows can be of several.',
+    'Choose one application in the filter first. To change rows of several applications, select them.',
     '请先选择一个应用，再对符合条件的全部数据进行操作。',
   ],
 })

@@ -36,8 +36,15 @@ export function OverviewTab({ application }: { application: ApplicationRecord })
   const facts = {
     [t('appName')]: appName,
     [t('appId')]: <Hinted text={<Copyable text={appId} />} hint={t('appIdHint')} />,
-    [t('onlineStatus')]: <OnlineState status={onlineStatus} />,
-    [t('status')]: <FrozenState application={application} />,
+    [t('onlineStatus')]: (
+      <Hinted
+        text={<OnlineState status={onlineStatus} />}
+        hint={t(status === 2 ? 'onceUnfrozen' : onlineStatus === 1 ? 'whileOnline' : 'whileOffline')}
+      />
+    ),
+    [t('status')]: (
+      <Hinted text={<FrozenState application={application} />} hint={t(status === 2 ? 'whileFrozen' : 'whileNormal')} />
+    ),
     ...(status === 2 && { [t('frozenReason')]: frozenReason }),
     ...(until !== null && { [t('oldSecret')]: <OldSecret application={application} until={until} /> }),
     [t('tokenLifetime')]: `${grouped(tokenLifetimeSeconds)} s (${durationWords(t, tokenLifetimeSeconds)})`,

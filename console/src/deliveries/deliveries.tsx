@@ -131,7 +131,13 @@ function Deliveries({ appId, mayReplay, replayAll }: DeliveriesProps) {
             <>
               {keys.length > 0 && <ReplaySelection chosen={keys.map(readKey)} onDone={() => choose([])} />}
               {found.total > 0 && (
-                <AllThatMatchButton appId={appId} {...found} hindrance={hindrance} onClick={replayAll} />
+                <AllThatMatchButton
+                  appId={appId}
+                  {...found}
+                  words={(count) => t('replayAll', { count })}
+                  hindrance={hindrance}
+                  onClick={replayAll}
+                />
               )}
             </>
           )

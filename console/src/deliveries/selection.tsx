@@ -66,6 +66,7 @@ function Dialog({ chosen, onClose }: { chosen: Chosen[]; onClose: (isBegun: bool
   return (
     <RunDialog
       title={t('selectionTitle', { count: chosen.length })}
+      titleOver={t('selectionOver', { count: chosen.length })}
       verb={t('replay')}
       parts={chosen}
       send={send}

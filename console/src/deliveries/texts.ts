@@ -36,7 +36,7 @@ export const useTexts = defineTexts({
   ],
   missedSend: ['Replay missed events', '发送这些事件'],
   orderAcross: [
-    'Sorted by application, newest event first. To see only the latest deliveries, choose an application.',
+    'Sorted by App ID, newest event first. To see only the latest deliveries, choose an application.',
     '按应用排列，同一应用内最新的事件在前。选择一个应用即可查看其最新投递。',
   ],
   noneYet: ['No deliveries yet.', '尚未投递任何内容。'],
@@ -85,7 +85,9 @@ export const useTexts = defineTexts({
   ],
   rangeDone: ['{{count}} {{count:delivery|deliveries}} will be replayed.', '将重新发送 {{count}} 条。'],
   rangeNone: ['No events match. Nothing will be replayed.', '没有符合条件的事件，不会发送。'],
+  replayAll: ['Replay all {{count}}…', '重新投递全部 {{count}}…'],
   selectionTitle: ['Replay {{count}} {{count:delivery|deliveries}}?', '重新投递 {{count}} 条？'],
+  selectionOver: ['Replay of {{count}} {{count:delivery|deliveries}}', '重新投递 {{count}} 条'],
   selectionText: [
     'They’re sent one after another, each with its original webhook-id.',
     '将逐条发送，每条沿用原有的 webhook-id。',

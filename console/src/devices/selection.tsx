@@ -22,6 +22,7 @@ const useTexts = defineTexts({
     'Moves each device to another application, with its name, address and state. The devices are removed from their sites.',
     '每台设备整体转移到另一个在线应用，名称、地址和状态一并转移。转移后不再安装在任何站点。',
   ],
+  transferOver: ['Transfer of {{count}} {{count:device|devices}}', '转移 {{count}} 台设备'],
   transferVerb: ['Transfer', '转移'],
   unbind: ['Unbind {{count}}', '解绑 {{count}} 台'],
   unbindTitle: ['Unbind {{count}} {{count:device|devices}}?', '解绑 {{count}} 台设备？'],
@@ -29,6 +30,7 @@ const useTexts = defineTexts({
     'The serial numbers become free immediately, for any application. The ownership history is kept.',
     '立即释放这些设备序列号，任何应用都可重新注册。归属记录保留在历史中。',
   ],
+  unbindOver: ['Unbinding of {{count}} {{count:device|devices}}', '解绑 {{count}} 台设备'],
   unbindVerb: ['Unbind', '解绑'],
   over: ['{{done}} of {{count}} done.', '已完成 {{done}} / {{count}}。'],
 })
@@ -110,6 +112,7 @@ function Dialog({ way, chosen, onClose }: DialogProps) {
   return (
     <RunDialog
       title={t(`${way}Title`, { count })}
+      titleOver={t(`${way}Over`, { count })}
       verb={t(`${way}Verb`)}
       isDangerous={way === 'unbind'}
       isReady={!wantsReason || (target !== '' && reason.trim() !== '')}

@@ -13,6 +13,7 @@ import { serviceTime } from '../api/clock.ts'
 import { paths } from '../paths.ts'
 import { useServiceClock } from '../pricing/clock.ts'
 import { type Terms, termsOf } from '../pricing/line.ts'
+import { ChangedTerms } from '../pricing/old-and-new.tsx'
 import { ruleFields } from '../pricing/rule-fields.ts'
 import { TermsInShort } from '../pricing/terms.tsx'
 import { State } from '../ui/text/status.tsx'
@@ -132,6 +133,8 @@ interface PriceEntryProps {
   buttons?: ReactNode
   /** Null if there is no rule. */
   terms: Terms | null
+  /** Those before, to say what has changed. */
+  former?: Terms | undefined
   /** Stands above the terms. */
   rule?: ReactNode
   /** Who or what brought the terms. */
@@ -139,7 +142,7 @@ interface PriceEntryProps {
 }
 
 /** Prices in the course of time: since when or from when on they are, what they are, and what brought them. */
-export function PriceEntry({ state, heading, at, buttons, terms, rule, by }: PriceEntryProps) {
+export function PriceEntry({ state, heading, at, buttons, terms, former, rule, by }: PriceEntryProps) {
   const t = useTexts()
   const clock = useServiceClock()
   return (
@@ -155,6 +158,7 @@ export function PriceEntry({ state, heading, at, buttons, terms, rule, by }: Pri
       ) : (
         <TermsInShort terms={terms} {...(state === 'holds' && { now: clock?.seconds })} />
       )}
+      {terms && former && <ChangedTerms before={former} after={terms} most={4} />}
       {by && <div className="faint price-line-by">{by}</div>}
     </li>
   )

@@ -10,7 +10,7 @@ import {
 } from '../../../src/sites/price-changes/contract.ts'
 import { useMay, useRead } from '../api/api.ts'
 import { paths } from '../paths.ts'
-import { areSame, type LineEntry, lineOf } from '../pricing/line.ts'
+import { areSame, type LineEntry, lineOf, type Terms } from '../pricing/line.ts'
 import { Button } from '../ui/page/button.tsx'
 import { part } from '../ui/page/part.tsx'
 import { Unread } from '../ui/page/refusal.tsx'
@@ -73,8 +73,14 @@ function Entries({ rule, waiting, held, cancelled, ask }: EntriesProps) {
   return (
     <>
       <ol className="price-line">
-        {waiting.toReversed().map((entry) => (
-          <Entry key={entry.key} entry={entry} state="waits" heading={t('waits', { time: entry.since ?? '' })}>
+        {waiting.toReversed().map((entry, index, all) => (
+          <Entry
+            key={entry.key}
+            entry={entry}
+            former={(all[index + 1] ?? now).terms}
+            state="waits"
+            heading={t('waits', { time: entry.since ?? '' })}
+          >
             {entry.change !== null && may(cancelPriceChange) && (
               <AskButton
                 words={t('cancel')}
@@ -84,7 +90,12 @@ function Entries({ rule, waiting, held, cancelled, ask }: EntriesProps) {
             )}
           </Entry>
         ))}
-        <Entry entry={now} state="holds" heading={now.since === null ? t('holdsNow') : t('holds', { time: since })}>
+        <Entry
+          entry={now}
+          former={before?.terms}
+          state="holds"
+          heading={now.since === null ? t('holdsNow') : t('holds', { time: since })}
+        >
           {now.change !== null && isUndoable && may(undoPriceChange) && (
             <AskButton
               words={t('undo')}
@@ -101,8 +112,14 @@ function Entries({ rule, waiting, held, cancelled, ask }: EntriesProps) {
             />
           )}
         </Entry>
-        {past.slice(0, mostPast).map((entry) => (
-          <Entry key={entry.key} entry={entry} state="held" heading={t('held', { time: entry.since ?? '' })} />
+        {past.slice(0, mostPast).map((entry, index) => (
+          <Entry
+            key={entry.key}
+            entry={entry}
+            former={past[index + 1]?.terms}
+            state="held"
+            heading={t('held', { time: entry.since ?? '' })}
+          />
         ))}
       </ol>
       {cancelled.length > 0 && (
@@ -121,12 +138,13 @@ function Entries({ rule, waiting, held, cancelled, ask }: EntriesProps) {
 
 interface EntryProps {
   entry: LineEntry
+  former?: Terms | undefined
   state: 'waits' | 'holds' | 'held'
   heading: string
   children?: ReactNode
 }
 
-function Entry({ entry: { terms, actor, reason, change }, state, heading, children }: EntryProps) {
+function Entry({ entry: { terms, actor, reason, change }, former, state, heading, children }: EntryProps) {
   const t = useTexts()
   return (
     <PriceEntry
@@ -135,6 +153,7 @@ function Entry({ entry: { terms, actor, reason, change }, state, heading, childr
       at={state === 'waits' ? change?.effectiveAt : undefined}
       buttons={children}
       terms={terms}
+      former={former}
       by={
         <>
           {actor !== null && <Actor actor={actor} />}

@@ -4,7 +4,7 @@ import { defineTexts } from '../language/index.ts'
 export const useTexts = defineTexts({
   title: ['Scheduled price changes', '调价'],
   orderAcross: [
-    'Sorted by application, latest effective time first. To see only one application’s price changes, choose it.',
+    'Sorted by App ID, latest effective time first. To see only one application’s price changes, choose it.',
     '按应用排列，同一应用内生效时间最晚的在前。选择一个应用即可只看其调价。',
   ],
   none: [

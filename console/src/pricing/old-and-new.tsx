@@ -21,6 +21,31 @@ function soundTerms(rule: BillingRuleRecord, entered: Partial<EnteredTerms>): Te
   return { periods: null, freeMinutes, unitMinutes, unitPrice, dailyCap: dailyCap === '' ? null : dailyCap }
 }
 
+interface ChangedTermsProps {
+  before: Terms
+  after: Terms
+  /** More are counted. */
+  most?: number
+}
+
+/** What differs between two terms, each in a line; nothing if they are the same. */
+export function ChangedTerms({ before, after, most = Number.POSITIVE_INFINITY }: ChangedTermsProps) {
+  const t = useTexts()
+  const language = useLanguage()
+  const changes = sentencesOf('billingRule.updated', termsOf(before), termsOf(after), language)
+  if (changes.length === 0) return null
+  return (
+    <ul className="changed-terms">
+      {changes.slice(0, most).map(({ what, before, after }) => (
+        <li key={what}>
+          {what}: <span className="number">{before}</span> → <strong className="number">{after}</strong>
+        </li>
+      ))}
+      {changes.length > most && <li>{t('moreChanges', { count: changes.length - most })}</li>}
+    </ul>
+  )
+}
+
 interface OldAndNewProps<Entered extends EnteredTerms> {
   form: FormInstance<Entered>
   rule: BillingRuleRecord
@@ -31,19 +56,12 @@ interface OldAndNewProps<Entered extends EnteredTerms> {
 /** Shows the present prices of a rule next to those in a form, if they differ. */
 export function OldAndNew<Entered extends EnteredTerms>({ form, rule, children }: OldAndNewProps<Entered>) {
   const t = useTexts()
-  const language = useLanguage()
   const entered = Form.useWatch((values: Partial<EnteredTerms>) => values, form as unknown as FormInstance) ?? {}
   const terms = soundTerms(rule, entered)
   if (terms === undefined || areSame(terms, rule)) return null
   return (
     <section className="card old-and-new" aria-label={t('oldAndNew')}>
-      <ul className="old-and-new-list">
-        {sentencesOf('billingRule.updated', termsOf(rule), termsOf(terms), language).map(({ what, before, after }) => (
-          <li key={what}>
-            {what}: <span className="number">{before}</span> → <strong className="number">{after}</strong>
-          </li>
-        ))}
-      </ul>
+      <ChangedTerms before={rule} after={terms} />
       <div>
         <h2>{t('oldPrices')}</h2>
         <TermsInShort terms={rule} />

@@ -2,6 +2,7 @@ import { defineTexts } from '../language/index.ts'
 
 /** The texts of billing rules and of their pricing. */
 export const useTexts = defineTexts({
+  moreChanges: ['and {{count}} more', '另有 {{count}} 项'],
   name: ['Name', '规则名称'],
   typeFixed: ['{{type}} (fixed once created)', '{{type}}，类型创建后不可更改。'],
   terms: ['Pricing', '规则内容'],

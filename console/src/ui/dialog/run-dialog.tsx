@@ -9,6 +9,8 @@ import { Dialog, DialogButtons } from './dialog.tsx'
 
 interface RunDialogProps<Part> {
   title: string
+  /** The title once it is over. */
+  titleOver: string
   /** Explains what will happen, with what must be entered before. */
   children: ReactNode
   verb: string
@@ -31,6 +33,7 @@ interface RunDialogProps<Part> {
 /** Asks before something is done with each of the selected records, does it in several requests, and says what became of them. */
 export function RunDialog<Part>({
   title,
+  titleOver,
   children,
   verb,
   parts,
@@ -78,7 +81,7 @@ export function RunDialog<Part>({
   return (
     <Dialog
       width={640}
-      title={title}
+      title={state === 'over' ? titleOver : title}
       // The dialog cannot be closed while it runs: a closed dialog would look as if all records were done.
       onClose={isRunning ? undefined : close}
       closesOutside={false}
