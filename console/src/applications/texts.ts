@@ -79,7 +79,7 @@ export const useTexts = defineTexts({
   ],
   freezeTitle: ['Freeze {{name}}?', '冻结 {{name}}？'],
   freezeText: [
-    'Within a second, the application can’t call the API any more, until you unfreeze it. Its sites and devices are kept as they are. Events are still sent to its callback URL.',
+    'Within a second, the application is locked out of the API, until you unfreeze it. Its sites and devices are kept as they are. Events are still sent to its callback URL.',
     '该应用将在一秒内无法调用 API，直到解冻。其站点和设备保持不变，事件仍会推送到其回调地址。',
   ],
   unfreezeTitle: ['Unfreeze {{name}}?', '解冻 {{name}}？'],
