@@ -3,20 +3,13 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { limits } from '../../src/vocabulary/limits.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
 import type { Call } from '../costs/calls.ts'
 import { fill } from '../costs/fill.ts'
 import { measured } from '../costs/operations.ts'
 import { variants } from '../costs/variants.ts'
-import {
-  makeWorld,
-  measuredOrigin,
-  newDevice,
-  newRule,
-  newSite,
-  type World,
-  type WorldWithDatabase,
-} from '../costs/world.ts'
+import { makeWorld, measuredOrigin, newDevice, newRule, newSite, type WorldWithDatabase } from '../costs/world.ts'
 import type { Answer, Client } from '../kit/client.ts'
 import { contractOf, type OperationId } from '../kit/contracts.ts'
 import { projectFolder } from '../kit/folders.ts'
@@ -164,11 +157,14 @@ const rows = 1_000
 const many = <Row>(make: () => Row) => Array.from({ length: rows }, make)
 const { appId: _ofDevice, ...device } = deviceBody('', { deviceNo: freshSerial })
 const { appId: _ofSite, ...site } = siteBody('')
-const ofAllSites = ({ rule }: World) => ({
-  sites: { all: true },
-  rules: { placeholderBillRuleId: rule },
-  effectiveTime: new Date(Math.ceil(Date.now() / 1000) * 1000 + 86_400_000).toISOString(),
-})
+const ofManySites = async ({ owner, rule, sql }: WorldWithDatabase) => {
+  const found = await sql`select id from site where app_id = ${owner.appId} limit ${limits.priceChangeIds}`
+  return {
+    sites: { ids: found.map(({ id }) => Number(id)) },
+    rules: { placeholderBillRuleId: rule },
+    effectiveTime: new Date(Math.ceil(Date.now() / 1000) * 1000 + 86_400_000).toISOString(),
+  }
+}
 
 /** The largest and slowest requests of an application. */
 const heaviest: Kind[] = (
@@ -183,8 +179,11 @@ const heaviest: Kind[] = (
         return { devices: found.map(({ device_no }) => ({ deviceNo: device_no, tag: freshSerial })) }
       },
     ],
-    ['schedulePriceChange: a dry run over all sites', (world) => ({ ...ofAllSites(world), dryRun: true })],
-    ['schedulePriceChange: of all sites', ofAllSites],
+    [
+      'schedulePriceChange: a dry run over many sites',
+      async (world) => ({ ...(await ofManySites(world)), dryRun: true }),
+    ],
+    ['schedulePriceChange: of many sites', ofManySites],
     [
       'createAct: a dry run over all devices',
       () => ({ kind: 'devices', act: 'update', filter: { all: true }, set: { tag: 'x' }, dryRun: true }),

@@ -20,8 +20,8 @@ export const useTexts = defineTexts({
   onceUnfrozen: ['Has no effect while the application is frozen.', '冻结期间不起作用。'],
   whileNormal: ['It can call the API.', '可以调用 API。'],
   whileFrozen: [
-    'It can’t call the API. Events are still sent to its callback URL.',
-    '无法调用 API；事件仍会推送到其回调地址。',
+    'It can’t call the API. Events are still sent to its callback URL, if it has one.',
+    '无法调用 API；如有回调地址，事件仍会推送。',
   ],
   frozenReason: ['Freeze reason', '冻结原因'],
   tokenLifetime: ['Token lifetime', '令牌有效期'],
@@ -79,8 +79,8 @@ export const useTexts = defineTexts({
   ],
   freezeTitle: ['Freeze {{name}}?', '冻结 {{name}}？'],
   freezeText: [
-    'Within a second, the application is locked out of the API, until you unfreeze it. Its sites and devices are kept as they are. Events are still sent to its callback URL.',
-    '该应用将在一秒内无法调用 API，直到解冻。其站点和设备保持不变，事件仍会推送到其回调地址。',
+    'Within a second, the application is locked out of the API, until you unfreeze it. Its sites and devices are kept as they are. Events are still sent to its callback URL, if it has one.',
+    '该应用将在一秒内无法调用 API，直到解冻。其站点和设备保持不变，如有回调地址，事件仍会推送。',
   ],
   unfreezeTitle: ['Unfreeze {{name}}?', '解冻 {{name}}？'],
   unfreezeText: [
