@@ -79,12 +79,12 @@ export const useTexts = defineTexts({
   ],
   freezeTitle: ['Freeze {{name}}?', '冻结 {{name}}？'],
   freezeText: [
-    'Within a second, the application is locked out of the API, until you unfreeze it. Its sites and devices are kept as they are. Events are still sent to its callback URL, if it has one.',
-    '该应用将在一秒内无法调用 API，直到解冻。其站点和设备保持不变，如有回调地址，事件仍会推送。',
+    'Within a second, the application is locked out of the API, until you unfreeze it. Its sites and devices are kept as they are. Events are still sent to its callback URL, if it has one; to stop those too, remove the URL under Callback.',
+    '该应用将在一秒内无法调用 API，直到解冻。其站点和设备保持不变，如有回调地址，事件仍会推送；如需停止推送，请在“回调”中删除该地址。',
   ],
   unfreezeTitle: ['Unfreeze {{name}}?', '解冻 {{name}}？'],
   unfreezeText: [
-    'It can request tokens and call the API again. Nothing else was stopped.',
+    'It can request tokens and call the API again. Nothing else was stopped by freezing it.',
     '解冻后可重新获取令牌并调用 API。其他功能未曾停止。',
   ],
   rotateTitle: ['Rotate the secret of {{name}}?', '轮换 {{name}} 的密钥？'],
@@ -143,8 +143,8 @@ export const useTexts = defineTexts({
   callbackUrl: ['Callback URL', '回调地址'],
   showQuery: ['Show query', '显示查询参数'],
   callbackUrlHint: [
-    'A public https URL. Events are sent here; leave it empty to send none. The query is stored encrypted and shown as ?…. Keep ?… to leave it unchanged.',
-    '公网 https 地址。事件推送到此地址；不填则不推送。查询参数加密保存：?… 代表原有参数，保留不变。',
+    'A public https URL. Events are sent here; leave it empty to send none (a later URL gets a new secret). The query is stored encrypted and shown as ?…. Keep ?… to leave it unchanged.',
+    '公网 https 地址。事件推送到此地址；不填则不推送（之后再填写的地址会有新密钥）。查询参数加密保存：?… 代表原有参数，保留不变。',
   ],
   callbackEvents: ['Events to send', '推送的事件'],
   callbackEventsHint: ['Leave empty to send all events.', '不选即推送全部事件。'],
