@@ -165,14 +165,22 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     waitingOfOne: inFlight.mostOfOne,
     full: tooManyRequests,
   })
-  const outOfTurn = new Turns({
-    ofOne: limits.outOfTurnAtOnceOfOne,
-    ofOneAlone: inFlight.mostOfOne,
-    ofOneCrowded: limits.outOfTurnAtOnceOfCrowd,
-    crowd: inFlight.crowd,
-    company,
-    full: tooManyRequests,
-  })
+  const outOfTurn = new Map<string, Turns>()
+  const turnsOf = (operation: string) => {
+    let turns = outOfTurn.get(operation)
+    if (turns === undefined) {
+      turns = new Turns({
+        ofOne: limits.outOfTurnAtOnceOfOne,
+        ofOneAlone: inFlight.mostOfOne,
+        ofOneCrowded: limits.outOfTurnAtOnceOfCrowd,
+        crowd: inFlight.crowd,
+        company,
+        full: tooManyRequests,
+      })
+      outOfTurn.set(operation, turns)
+    }
+    return turns
+  }
   const client = openCallbackClient(config)
   const throttle = new Throttle()
   const catalogue = new Catalogue(pools.creates)
@@ -255,7 +263,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     keyUsage,
     inFlight,
     writes: writeTurns,
-    outOfTurn,
+    outOfTurn: turnsOf,
     company,
     largeBodies: new Turns({ ofOne: limits.largeBodiesOfOne, full: tooManyRequests }),
   })

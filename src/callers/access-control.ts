@@ -23,7 +23,13 @@ const settingCaller: OperatorCaller = {
 }
 
 /** Operations without a token don't look at their caller. */
-const nobody: Caller = { kind: 'application', appId: '', tokenHash: '', rateLimitPerSecond: null }
+const nobody: Caller = {
+  kind: 'application',
+  appId: '',
+  tokenHash: '',
+  rateLimitPerSecond: null,
+  actor: 'application:',
+}
 
 /** Finds a caller and its permissions, without a promise if it is in memory. */
 export class AccessControl {

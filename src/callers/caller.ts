@@ -7,6 +7,8 @@ export interface ApplicationCaller {
   /** Waiting work uses the token's hash to check access again. */
   tokenHash: string
   rateLimitPerSecond: number | null
+  /** Of the log, and the owner of its requests: made once, because each request asks for it several times. */
+  actor: string
 }
 
 /** A person or program that runs the platform, or a developer. */
@@ -36,7 +38,7 @@ export type Caller = ApplicationCaller | OperatorCaller
 
 /** Returns the actor for the log: an account or key has its ID after its name (`readActor`). */
 export function actorOf(caller: Caller): string {
-  if (caller.kind === 'application') return `application:${caller.appId}`
+  if (caller.kind === 'application') return caller.actor
   const id = caller.operatorId ?? caller.operatorKeyId
   return `${caller.source}:${caller.name}${id === null ? '' : `#${id}`}`
 }

@@ -178,7 +178,8 @@ async function findTokens(sql: Statements, hashes: readonly string[]): Promise<K
 
 function toApplication(row: Row): KnownCaller<ApplicationCaller> {
   const { app_id: appId, hash: tokenHash, rate_limit_per_second: rateLimitPerSecond, remaining_ms: remainingMs } = row
-  const caller: ApplicationCaller = { kind: 'application', appId, tokenHash, rateLimitPerSecond }
+  const actor = `application:${appId}`
+  const caller: ApplicationCaller = { kind: 'application', appId, tokenHash, rateLimitPerSecond, actor }
   return { caller, isFrozen: row.status === 2, remainingMs, isUseOld: false }
 }
 

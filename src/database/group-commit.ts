@@ -96,7 +96,9 @@ export class GroupCommit<Item, Outcome> {
     return new Promise((resolve, reject) => {
       let place = queue.length
       while (place > 0 && (queue[place - 1] as Waiting<Item, Outcome>).since > since) place--
-      queue.splice(place, 0, { item, since, resolve, reject })
+      const entry = { item, since, resolve, reject }
+      if (place === queue.length) queue.push(entry)
+      else queue.splice(place, 0, entry)
       this.waiting++
       this.go()
     })

@@ -24,66 +24,132 @@ export function inputOf({ takes }: Operation, { query }: HttpRequest, body: unkn
 }
 
 /** Checks in the contract's order: the token, then the request, then what the operation itself decides. */
-export async function answerFor(
+export function answerFor(
   route: Route,
   request: HttpRequest,
   options: ServeOptions,
   bodies: BodyReader,
   pending: PendingRequest,
-) {
-  const { operation, ownerOf } = route.handler
-  const admitted = admit(route, request, options, pending)
-  const caller = admitted instanceof Promise ? await admitted : admitted
-  pending.caller = caller
-  const head = {
-    requestId: pending.requestId,
-    pending,
-    isHead: request.method === 'HEAD',
-    header: (name: string) => request.header(name),
-    sourceAddress: () => options.sourceOf(request),
-    noteRefusedRow(refusal: Refusal, subject: string | null) {
-      const input = inputOf(operation, request, pending.body)
-      options.noteRefusal({ refusal, operation, requestId: pending.requestId, caller, input, subject })
-    },
+): Promise<unknown> {
+  // Without a promise of its own: there is one for each request already.
+  try {
+    const admitted = admit(route, request, options, pending)
+    return admitted instanceof Promise
+      ? admitted.then((caller) => answerTo(caller, route, request, options, bodies, pending))
+      : answerTo(admitted, route, request, options, bodies, pending)
+  } catch (error) {
+    return Promise.reject(error)
   }
+}
+
+/** Throws, or returns a promise. */
+function answerTo(
+  caller: Caller,
+  route: Route,
+  request: HttpRequest,
+  options: ServeOptions,
+  bodies: BodyReader,
+  pending: PendingRequest,
+): Promise<unknown> {
+  const { operation } = route.handler
+  pending.caller = caller
   const actor = operation.callers.length === 0 ? 'anyone' : actorOf(caller)
   // Probes take nothing from anybody.
   if (request.path.startsWith('/api/')) options.company.note(actor)
   const query = readQuery(route, request, caller)
+  const ask = (body: unknown, idempotency: RequestKey | undefined) =>
+    askedOf(operation, request, options, pending, { caller, actor, body, query, idempotency })
   if (operation.method === 'GET' || operation.takes !== undefined) {
     pending.stands = standsFor(route, options, caller, query)
     const answer = operation.method === 'GET' ? answerRead : answerFile
-    return answer(route, request, options, pending, { caller, actor, body: undefined, query, ...head })
+    return answer(route, request, options, pending, ask(undefined, undefined))
   }
 
   const mediaType = requireMediaType(request, operation)
-  const askedAt = performance.now()
-  if (!isLarge(request, operation)) return answerWrite()
-  return options.largeBodies.run(actor, pending, answerWrite)
+  const admittedAt = performance.now()
+  const write = () =>
+    answerWrite(route, request, options, bodies, pending, { caller, actor, admittedAt, mediaType, ask })
+  return isLarge(request, operation) ? options.largeBodies.run(actor, pending, write) : write()
+}
 
-  async function answerWrite() {
-    pending.at = performance.now() + options.bodyTimeoutMs
-    pending.late = bodyTooSlow
-    const bytes = await bodies.read(request, operation, pending)
-    pending.at = performance.now() + (operation.answerTimeoutMs ?? options.answerTimeoutMs)
-    pending.late = unavailable
-    // A body may take seconds, and a caller can lose its access meanwhile.
-    const still = requireStill(route.handler.operation, request, options, askedAt, caller, undefined)
-    if (still !== undefined) await still
-    const faults: FieldFault[] = []
-    const reading = noting(faults, () => readBody(route, bytes, mediaType, pending))
-    const body = reading instanceof Promise ? await reading.catch((error) => noteFaults(faults, error)) : reading
-    const key = operation.idempotent ? request.header('idempotency-key') : null
-    const idempotency = key === null ? undefined : noting(faults, () => requestKeyOf(route, key))
-    if (faults.length > 0) throw refusalOf(faults, route.appIdIn === 'body', caller, pending.body)
-    // A stranger owns what it asks for from the same address in the name that it gives.
-    if (ownerOf !== undefined) pending.own(`${options.sourceOf(request)} ${ownerOf(body, head.header)}`)
-    pending.stands = standsFor(route, options, caller, body)
-    const asked = { caller, actor, body, query, idempotency, ...head }
-    if (idempotency === undefined) return runWrite(route, asked, request, options)
-    idempotency.bodyHash = createHash('sha256').update(bytes).digest('base64')
-    return keyed(options, actor, idempotency, () => runWrite(route, asked, request, options))
+interface Writer {
+  caller: Caller
+  actor: string
+  admittedAt: number
+  mediaType: 'form' | 'json'
+  ask(body: unknown, idempotency: RequestKey | undefined): OperationRequest & { pending: PendingRequest }
+}
+
+async function answerWrite(
+  route: Route,
+  request: HttpRequest,
+  options: ServeOptions,
+  bodies: BodyReader,
+  pending: PendingRequest,
+  { caller, actor, admittedAt, mediaType, ask }: Writer,
+): Promise<unknown> {
+  const { operation, ownerOf } = route.handler
+  const read = bodies.read(request, operation, pending)
+  const bytes = read instanceof Promise ? await receive(read, operation, options, pending) : read
+  // A body may take seconds, and a caller can lose its access meanwhile.
+  const still = requireStill(operation, request, options, admittedAt, caller, undefined)
+  if (still !== undefined) await still
+  const faults: FieldFault[] = []
+  const reading = noting(faults, () => readBody(route, bytes, mediaType, pending))
+  const body = reading instanceof Promise ? await reading.catch((error) => noteFaults(faults, error)) : reading
+  const key = operation.idempotent ? request.header('idempotency-key') : null
+  const idempotency = key === null ? undefined : noting(faults, () => requestKeyOf(route, key))
+  if (faults.length > 0) throw refusalOf(faults, route.appIdIn === 'body', caller, pending.body)
+  // A stranger owns what it asks for from the same address in the name that it gives.
+  if (ownerOf !== undefined) {
+    pending.own(`${options.sourceOf(request)} ${ownerOf(body, (name) => request.header(name))}`)
   }
+  pending.stands = standsFor(route, options, caller, body)
+  const run = () => runWrite(route, ask(body, idempotency), request, options)
+  // Returning a promise that is still pending would take three more turns of the queue.
+  if (idempotency === undefined) return await run()
+  idempotency.bodyHash = createHash('sha256').update(bytes).digest('base64')
+  return await keyed(options, actor, idempotency, run)
+}
+
+type Read = Pick<OperationRequest, 'caller' | 'actor' | 'body' | 'query' | 'idempotency'>
+
+// Member by member: spreading objects costs more than the rest of it.
+const askedOf = (
+  operation: Operation,
+  request: HttpRequest,
+  options: ServeOptions,
+  pending: PendingRequest,
+  { caller, actor, body, query, idempotency }: Read,
+) => ({
+  caller,
+  actor,
+  body,
+  query,
+  idempotency,
+  requestId: pending.requestId,
+  pending,
+  isHead: request.method === 'HEAD',
+  header: (name: string) => request.header(name),
+  sourceAddress: () => options.sourceOf(request),
+  noteRefusedRow(refusal: Refusal, subject: string | null) {
+    const input = inputOf(operation, request, pending.body)
+    options.noteRefusal({ refusal, operation, requestId: pending.requestId, caller, input, subject })
+  },
+})
+
+async function receive(
+  arriving: Promise<Uint8Array>,
+  operation: Operation,
+  options: ServeOptions,
+  pending: PendingRequest,
+): Promise<Uint8Array> {
+  pending.at = performance.now() + options.bodyTimeoutMs
+  pending.late = bodyTooSlow
+  const bytes = await arriving
+  pending.at = performance.now() + (operation.answerTimeoutMs ?? options.answerTimeoutMs)
+  pending.late = unavailable
+  return bytes
 }
 
 /** Counted for a response whose length is not known here. */

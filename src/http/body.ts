@@ -81,13 +81,26 @@ export class BodyReader {
   }
 
   /** Throws 10001 if it is too large or breaks off; the timeout ends a slow one. */
-  async read(request: HttpRequest, operation: Operation, timeout: RequestTimeout): Promise<Uint8Array> {
+  read(request: HttpRequest, operation: Operation, timeout: RequestTimeout): Uint8Array | Promise<Uint8Array> {
     const limit = operation.maxBodyBytes ?? limits.bodyBytes
     const announced = request.header('content-length')
     const size = announced === null ? limit : Number(announced)
     // Two equal lengths arrive as one text with a comma, which is no number and would pass every limit.
     if (Number.isNaN(size)) throw lengthTwice()
     if (size > limit) throw tooLarge(limit)
+    const arrived = request.arrivedBody()
+    if (arrived === undefined) return this.receive(request, operation, timeout, size, limit)
+    if (arrived.byteLength > limit) throw tooLarge(limit)
+    return arrived
+  }
+
+  private async receive(
+    request: HttpRequest,
+    operation: Operation,
+    timeout: RequestTimeout,
+    size: number,
+    limit: number,
+  ): Promise<Uint8Array> {
     const room = operation.callers.length === 0 ? this.ofAnyone : this.ofCallers
     room.enter(timeout, 1)
     if (size > limits.bodyBytes) this.large.enter(timeout, size)

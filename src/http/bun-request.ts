@@ -1,8 +1,8 @@
 import type { BlockList } from 'node:net'
 import type { ParsedHead } from './bun-parser.ts'
 import { forwardedScheme, splitTarget, trustedScheme } from './listener.ts'
-import { BodyTooLarge, type HttpRequest } from './message.ts'
-import { collect, Pieces } from './pieces.ts'
+import type { HttpRequest } from './message.ts'
+import { collect } from './pieces.ts'
 
 export interface Carrier {
   peerAddress(): string
@@ -73,14 +73,17 @@ export class BunRequest implements HttpRequest {
     return this.isHungUp
   }
 
-  body(limitBytes: number): Promise<Uint8Array> {
-    if (!this.isWhole) return collect(this.stream(), limitBytes)
-    if (this.unread > limitBytes) return Promise.reject(new BodyTooLarge())
-    const whole = new Pieces()
-    for (const piece of this.pieces) whole.add(piece)
+  arrivedBody(): Uint8Array | undefined {
+    if (!this.isWhole) return undefined
+    const [first, ...others] = this.pieces
     this.pieces = []
     this.unread = 0
-    return Promise.resolve(whole.whole)
+    if (first !== undefined && others.length === 0) return first
+    return Buffer.concat(first === undefined ? [] : [first, ...others])
+  }
+
+  body(limitBytes: number): Promise<Uint8Array> {
+    return collect(this.stream(), limitBytes)
   }
 
   async *stream(): AsyncGenerator<Uint8Array> {

@@ -238,6 +238,8 @@ class NodeRequest implements HttpRequest {
     return now - this.ended.since > limits.halfClosedMs
   }
 
+  arrivedBody(): undefined {}
+
   body(limitBytes: number): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       let kept = new Pieces()

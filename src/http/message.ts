@@ -13,6 +13,8 @@ export interface HttpRequest {
   /** Once, when the caller has closed the connection before the end of its response. */
   onHangUp(listener: () => void): void
   isGone(): boolean
+  /** Undefined if some of the body is still to come. */
+  arrivedBody(): Uint8Array | undefined
   /** Throws `BodyTooLarge` past `limitBytes`, and if the request was answered before. */
   body(limitBytes: number): Promise<Uint8Array>
   /** The body as it arrives, no faster than it is read. Throws if it breaks off. */

@@ -18,7 +18,7 @@ export interface Shares {
   /** Writes take turns by owner. */
   writes: Turns
   /** Writes out of turn: more at once, by operation and owner. */
-  outOfTurn: Turns
+  outOfTurn: (operation: string) => Turns
   company: Company
   /** Large bodies take turns by caller: one that waits is not read yet. */
   largeBodies: Turns
@@ -168,7 +168,7 @@ export class PendingRequest implements RequestTimeout, Pending {
   inTurn<Answer>(operationOutOfTurn: string | undefined, run: () => Promise<Answer>): Promise<Answer> {
     if (this.ownerName === undefined) return run()
     if (operationOutOfTurn !== undefined) {
-      return this.shares.outOfTurn.run(`${operationOutOfTurn} ${this.ownerName}`, this, run)
+      return this.shares.outOfTurn(operationOutOfTurn).run(this.ownerName, this, run)
     }
     return this.shares.writes.run(this.ownerName, this, () => {
       this.hasTurn = true
