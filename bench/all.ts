@@ -3,10 +3,11 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 
 const given = process.argv.slice(2)
-// For another checkout only its creates are compared.
 const isComparison = given.some((argument) => argument.startsWith('--against'))
-const kit = [['bulk.ts'], ['backup.ts', '--devices', '1000000']]
-for (const [program = '', ...args] of [['run.ts', ...given], ...(isComparison ? [] : kit)]) {
+const programs = isComparison
+  ? [['against.ts', ...given]]
+  : [['run.ts', ...given], ['bulk.ts'], ['backup.ts', '--devices', '1000000']]
+for (const [program = '', ...args] of programs) {
   const { status } = spawnSync(process.execPath, [join(import.meta.dirname, program), ...args], { stdio: 'inherit' })
   if (status !== 0) process.exit(status ?? 1)
   process.stdout.write('\n')

@@ -24,12 +24,7 @@ await runBench(async (bench) => {
   const onNode = build()
     ? [await keep(startForecourt('Forecourt on Node', 'node', await cluster.createDatabase('node')))]
     : []
-  const against = options.against
-  const elsewhere =
-    against === undefined
-      ? []
-      : [await keep(startForecourt(`Bun, ${against}`, 'bun', await cluster.createDatabase('elsewhere'), {}, against))]
-  const creators = [...usual, plain, prepared, onBun, ...elsewhere, ...onNode]
+  const creators = [...usual, plain, prepared, onBun, ...onNode]
 
   const figures = await measureInRounds(bench, [echo, ...creators])
   for (const server of creators) await requireEvents(server)
