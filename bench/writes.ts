@@ -115,7 +115,7 @@ async function measureWork(side: Side, work: string, callers: number) {
 async function measureBeside(side: Side) {
   const { url, appId, token } = side.service
   const done = { creates: 0, unbinds: 0 }
-  const stock = await createPlaced(side, 10_000)
+  const stock = await createPlaced(side, 30_000)
   const until = performance.now() + besideMs
   const create = async () => {
     while (performance.now() < until) {
