@@ -10,7 +10,7 @@ import { driverWithout, patchHunks } from './variants.ts'
 
 /** The scenarios, each with the numbers of the hunks that it tests. */
 const scenarios = [
-  { scenario: 'a connection shows what it waits for, and a cut fails its query', numbers: [1, 11] },
+  { scenario: 'a connection shows what it waits for, and a cut fails its query', numbers: [1, 12] },
   { scenario: 'without prepared statements, nothing is sent behind a query', numbers: [2] },
   { scenario: 'a query on a reserved connection that is gone fails, and the process lives on', numbers: [3] },
   { scenario: 'the certificate is verified for the address that was given', numbers: [4] },
@@ -19,8 +19,9 @@ const scenarios = [
   { scenario: 'nothing of a reply that was cut off is left for the next query', numbers: [7] },
   { scenario: 'a query that is sent between a reset and its close fails', numbers: [8] },
   { scenario: 'a reply that says read-only ends the connection', numbers: [9, 10] },
-  { scenario: 'queries that wait in a transaction fail when its connection ends', numbers: [12] },
-  { scenario: 'a transaction that lost its connection writes nothing on the next one', numbers: [13] },
+  { scenario: 'a query that fails behind some of its rows leaves the next one whole', numbers: [11] },
+  { scenario: 'queries that wait in a transaction fail when its connection ends', numbers: [13] },
+  { scenario: 'a transaction that lost its connection writes nothing on the next one', numbers: [14] },
 ]
 
 /** Bun verifies a server's address without the patch. */

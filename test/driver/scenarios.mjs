@@ -230,6 +230,19 @@ const scenarios = {
     assert.notEqual(await within(backendOf(sql)), before)
   },
 
+  async 'a query that fails behind some of its rows leaves the next one whole'() {
+    const sql = open()
+    const some = sql`select 1 / (500 - i) as one, repeat('x', 1000) as text from generate_series(1, 1000) as i`
+    const behind = sql`select 1 as one`
+    assert.equal(await outcome(some), '22012')
+    assert.deepEqual(await outcome(behind), [{ one: 1 }])
+    const endless = sql`select i, repeat('x', 1000) as text from generate_series(1, 100000000) as i`.execute()
+    await sleep(300)
+    endless.cancel()
+    assert.equal(await within(outcome(endless), 10_000), '57014')
+    assert.deepEqual(await outcome(sql`select 2 as two`), [{ two: 2 }])
+  },
+
   async 'queries that wait in a transaction fail when its connection ends'() {
     const sql = open()
     const waiting = []
