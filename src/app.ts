@@ -76,7 +76,7 @@ import { Deadlines } from './runtime/deadlines.ts'
 import type { Lifetime } from './runtime/lifetime.ts'
 import { Metrics } from './runtime/metrics.ts'
 import type { Peers } from './runtime/peer-processes.ts'
-import { Turns } from './runtime/turns.ts'
+import { Turns, turnsOfEach } from './runtime/turns.ts'
 import { runtime, version } from './runtime/version.ts'
 import type { SecretBox } from './secrets/box.ts'
 import { serviceDetailRoutes } from './service/detail/routes.ts'
@@ -165,22 +165,14 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     waitingOfOne: inFlight.mostOfOne,
     full: tooManyRequests,
   })
-  const outOfTurn = new Map<string, Turns>()
-  const turnsOf = (operation: string) => {
-    let turns = outOfTurn.get(operation)
-    if (turns === undefined) {
-      turns = new Turns({
-        ofOne: limits.outOfTurnAtOnceOfOne,
-        ofOneAlone: inFlight.mostOfOne,
-        ofOneCrowded: limits.outOfTurnAtOnceOfCrowd,
-        crowd: inFlight.crowd,
-        company,
-        full: tooManyRequests,
-      })
-      outOfTurn.set(operation, turns)
-    }
-    return turns
-  }
+  const outOfTurn = turnsOfEach({
+    ofOne: limits.outOfTurnAtOnceOfOne,
+    ofOneAlone: inFlight.mostOfOne,
+    ofOneCrowded: limits.outOfTurnAtOnceOfCrowd,
+    crowd: inFlight.crowd,
+    company,
+    full: tooManyRequests,
+  })
   const client = openCallbackClient(config)
   const throttle = new Throttle()
   const catalogue = new Catalogue(pools.creates)
@@ -263,7 +255,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     keyUsage,
     inFlight,
     writes: writeTurns,
-    outOfTurn: turnsOf,
+    outOfTurn,
     company,
     largeBodies: new Turns({ ofOne: limits.largeBodiesOfOne, full: tooManyRequests }),
   })

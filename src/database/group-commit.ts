@@ -96,9 +96,7 @@ export class GroupCommit<Item, Outcome> {
     return new Promise((resolve, reject) => {
       let place = queue.length
       while (place > 0 && (queue[place - 1] as Waiting<Item, Outcome>).since > since) place--
-      const entry = { item, since, resolve, reject }
-      if (place === queue.length) queue.push(entry)
-      else queue.splice(place, 0, entry)
+      queue.splice(place, 0, { item, since, resolve, reject })
       this.waiting++
       this.go()
     })

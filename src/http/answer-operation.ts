@@ -23,76 +23,66 @@ export function inputOf({ takes }: Operation, { query }: HttpRequest, body: unkn
   return takes === undefined ? body : Object.fromEntries(new URLSearchParams(query))
 }
 
+export interface Exchange {
+  route: Route
+  request: HttpRequest
+  options: ServeOptions
+  bodies: BodyReader
+  pending: PendingRequest
+}
+
+interface Admitted {
+  caller: Caller
+  actor: string
+  query: unknown
+  /** By the monotonic clock. */
+  at: number
+}
+
 /** Checks in the contract's order: the token, then the request, then what the operation itself decides. */
-export function answerFor(
-  route: Route,
-  request: HttpRequest,
-  options: ServeOptions,
-  bodies: BodyReader,
-  pending: PendingRequest,
-): Promise<unknown> {
-  // Without a promise of its own: there is one for each request already.
+export function answerFor(exchange: Exchange): Promise<unknown> {
+  // An async function would add a promise, and turns of the queue, to every request.
   try {
-    const admitted = admit(route, request, options, pending)
+    const admitted = admit(exchange)
     return admitted instanceof Promise
-      ? admitted.then((caller) => answerTo(caller, route, request, options, bodies, pending))
-      : answerTo(admitted, route, request, options, bodies, pending)
+      ? admitted.then((caller) => answerTo(exchange, caller))
+      : answerTo(exchange, admitted)
   } catch (error) {
     return Promise.reject(error)
   }
 }
 
 /** Throws, or returns a promise. */
-function answerTo(
-  caller: Caller,
-  route: Route,
-  request: HttpRequest,
-  options: ServeOptions,
-  bodies: BodyReader,
-  pending: PendingRequest,
-): Promise<unknown> {
+function answerTo(exchange: Exchange, caller: Caller): Promise<unknown> {
+  const { route, request, options, pending } = exchange
   const { operation } = route.handler
   pending.caller = caller
   const actor = operation.callers.length === 0 ? 'anyone' : actorOf(caller)
   // Probes take nothing from anybody.
   if (request.path.startsWith('/api/')) options.company.note(actor)
-  const query = readQuery(route, request, caller)
-  const ask = (body: unknown, idempotency: RequestKey | undefined) =>
-    askedOf(operation, request, options, pending, { caller, actor, body, query, idempotency })
+  const admitted = { caller, actor, query: readQuery(route, request, caller), at: performance.now() }
   if (operation.method === 'GET' || operation.takes !== undefined) {
-    pending.stands = standsFor(route, options, caller, query)
-    const answer = operation.method === 'GET' ? answerRead : answerFile
-    return answer(route, request, options, pending, ask(undefined, undefined))
+    pending.stands = standsFor(route, options, caller, admitted.query)
+    const asked = askedOf(exchange, admitted, undefined, undefined)
+    return operation.method === 'GET' ? answerRead(exchange, asked) : answerFile(exchange, asked)
   }
 
   const mediaType = requireMediaType(request, operation)
-  const admittedAt = performance.now()
-  const write = () =>
-    answerWrite(route, request, options, bodies, pending, { caller, actor, admittedAt, mediaType, ask })
-  return isLarge(request, operation) ? options.largeBodies.run(actor, pending, write) : write()
+  if (!isLarge(request, operation)) return answerWrite(exchange, admitted, mediaType)
+  return options.largeBodies.run(actor, pending, () => {
+    pending.at = performance.now() + (operation.answerTimeoutMs ?? options.answerTimeoutMs)
+    return answerWrite(exchange, admitted, mediaType)
+  })
 }
 
-interface Writer {
-  caller: Caller
-  actor: string
-  admittedAt: number
-  mediaType: 'form' | 'json'
-  ask(body: unknown, idempotency: RequestKey | undefined): OperationRequest & { pending: PendingRequest }
-}
-
-async function answerWrite(
-  route: Route,
-  request: HttpRequest,
-  options: ServeOptions,
-  bodies: BodyReader,
-  pending: PendingRequest,
-  { caller, actor, admittedAt, mediaType, ask }: Writer,
-): Promise<unknown> {
+async function answerWrite(exchange: Exchange, admitted: Admitted, mediaType: 'form' | 'json'): Promise<unknown> {
+  const { route, request, options, bodies, pending } = exchange
+  const { caller, actor, at } = admitted
   const { operation, ownerOf } = route.handler
   const read = bodies.read(request, operation, pending)
-  const bytes = read instanceof Promise ? await receive(read, operation, options, pending) : read
+  const bytes = read instanceof Promise ? await receive(exchange, read) : read
   // A body may take seconds, and a caller can lose its access meanwhile.
-  const still = requireStill(operation, request, options, admittedAt, caller, undefined)
+  const still = requireStill(operation, request, options, at, caller, undefined)
   if (still !== undefined) await still
   const faults: FieldFault[] = []
   const reading = noting(faults, () => readBody(route, bytes, mediaType, pending))
@@ -100,54 +90,50 @@ async function answerWrite(
   const key = operation.idempotent ? request.header('idempotency-key') : null
   const idempotency = key === null ? undefined : noting(faults, () => requestKeyOf(route, key))
   if (faults.length > 0) throw refusalOf(faults, route.appIdIn === 'body', caller, pending.body)
+  const asked = askedOf(exchange, admitted, body, idempotency)
   // A stranger owns what it asks for from the same address in the name that it gives.
-  if (ownerOf !== undefined) {
-    pending.own(`${options.sourceOf(request)} ${ownerOf(body, (name) => request.header(name))}`)
-  }
+  if (ownerOf !== undefined) pending.own(`${options.sourceOf(request)} ${ownerOf(body, asked.header)}`)
   pending.stands = standsFor(route, options, caller, body)
-  const run = () => runWrite(route, ask(body, idempotency), request, options)
   // Returning a promise that is still pending would take three more turns of the queue.
-  if (idempotency === undefined) return await run()
+  if (idempotency === undefined) return await runWrite(exchange, asked)
   idempotency.bodyHash = createHash('sha256').update(bytes).digest('base64')
-  return await keyed(options, actor, idempotency, run)
+  return await keyed(options, actor, idempotency, () => runWrite(exchange, asked))
 }
 
-type Read = Pick<OperationRequest, 'caller' | 'actor' | 'body' | 'query' | 'idempotency'>
+type Asked = OperationRequest & { pending: PendingRequest }
 
-// Member by member: spreading objects costs more than the rest of it.
-const askedOf = (
-  operation: Operation,
-  request: HttpRequest,
-  options: ServeOptions,
-  pending: PendingRequest,
-  { caller, actor, body, query, idempotency }: Read,
-) => ({
-  caller,
-  actor,
-  body,
-  query,
-  idempotency,
-  requestId: pending.requestId,
-  pending,
-  isHead: request.method === 'HEAD',
-  header: (name: string) => request.header(name),
-  sourceAddress: () => options.sourceOf(request),
-  noteRefusedRow(refusal: Refusal, subject: string | null) {
-    const input = inputOf(operation, request, pending.body)
-    options.noteRefusal({ refusal, operation, requestId: pending.requestId, caller, input, subject })
-  },
-})
+/** Member by member: spreading objects costs more than the rest of it. */
+function askedOf(
+  { route, request, options, pending }: Exchange,
+  { caller, actor, query }: Admitted,
+  body: unknown,
+  idempotency: RequestKey | undefined,
+): Asked {
+  const { requestId } = pending
+  return {
+    caller,
+    actor,
+    body,
+    query,
+    idempotency,
+    requestId,
+    pending,
+    isHead: request.method === 'HEAD',
+    header: (name) => request.header(name),
+    sourceAddress: () => options.sourceOf(request),
+    noteRefusedRow(refusal, subject) {
+      const { operation } = route.handler
+      const input = inputOf(operation, request, pending.body)
+      options.noteRefusal({ refusal, operation, requestId, caller, input, subject })
+    },
+  }
+}
 
-async function receive(
-  arriving: Promise<Uint8Array>,
-  operation: Operation,
-  options: ServeOptions,
-  pending: PendingRequest,
-): Promise<Uint8Array> {
+async function receive({ route, options, pending }: Exchange, arriving: Promise<Uint8Array>): Promise<Uint8Array> {
   pending.at = performance.now() + options.bodyTimeoutMs
   pending.late = bodyTooSlow
   const bytes = await arriving
-  pending.at = performance.now() + (operation.answerTimeoutMs ?? options.answerTimeoutMs)
+  pending.at = performance.now() + (route.handler.operation.answerTimeoutMs ?? options.answerTimeoutMs)
   pending.late = unavailable
   return bytes
 }
@@ -173,7 +159,7 @@ async function keyed<Answer>(
   return outcome
 }
 
-function admit(route: Route, request: HttpRequest, options: ServeOptions, pending: PendingRequest) {
+function admit({ route, request, options, pending }: Exchange): Caller | Promise<Caller> {
   const { operation, ownerOf } = route.handler
   const isProbe = !request.path.startsWith('/api/')
   const known = (caller: Caller) => {
@@ -195,14 +181,9 @@ function admit(route: Route, request: HttpRequest, options: ServeOptions, pendin
 }
 
 /** In its owner's turn, before it takes a connection. Access is checked again, because a turn may take long. */
-function runWrite(
-  route: Route,
-  asked: OperationRequest & { pending: PendingRequest },
-  request: HttpRequest,
-  options: ServeOptions,
-) {
+function runWrite({ route, request, options, pending }: Exchange, asked: Asked): Promise<unknown> {
   const { operation, run, isOutOfTurn } = route.handler
-  const { caller, pending } = asked
+  const { caller } = asked
   const askedAt = performance.now()
   const operationOutOfTurn = isOutOfTurn || operation.callers.length === 0 ? operation.id : undefined
   const runStanding = () => {
@@ -216,13 +197,8 @@ function runWrite(
 }
 
 /** Access is checked again before each read and while the response is sent. Throws 10003. */
-async function answerRead(
-  route: Route,
-  request: HttpRequest,
-  options: ServeOptions,
-  pending: PendingRequest,
-  { caller, ...asked }: Omit<OperationRequest, 'idempotency'>,
-): Promise<unknown> {
+async function answerRead({ route, request, options, pending }: Exchange, asked: Asked): Promise<unknown> {
+  const { caller } = asked
   const named = (asked.query as { appId?: string | null } | undefined)?.appId
   const askedAt = performance.now()
   const { operation, admission } = route.handler
@@ -245,7 +221,7 @@ async function answerRead(
     )
   const outcome = await answerGet(
     route.handler,
-    { caller, idempotency: undefined, readNext, watchAccess: watch, ...asked } as OperationRequest,
+    { ...asked, readNext, watchAccess: watch } as OperationRequest,
     options,
   )
   if (outcome instanceof Reply) {
@@ -258,13 +234,7 @@ async function answerRead(
   return outcome
 }
 
-async function answerFile(
-  route: Route,
-  request: HttpRequest,
-  options: ServeOptions,
-  pending: PendingRequest,
-  asked: Omit<OperationRequest, 'idempotency'>,
-): Promise<unknown> {
+async function answerFile({ route, request, options, pending }: Exchange, asked: Asked): Promise<unknown> {
   const { operation, run } = route.handler
   const askedAt = performance.now()
   const key = operation.idempotent ? request.header('idempotency-key') : null

@@ -17,8 +17,8 @@ export interface Shares {
   reads: Reads
   /** Writes take turns by owner. */
   writes: Turns
-  /** Writes out of turn: more at once, by operation and owner. */
-  outOfTurn: (operation: string) => Turns
+  /** Writes out of turn, by operation: more at once of an owner. */
+  outOfTurn(operation: string): Turns
   company: Company
   /** Large bodies take turns by caller: one that waits is not read yet. */
   largeBodies: Turns

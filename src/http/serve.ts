@@ -98,7 +98,7 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
       if (inFlight.isFull && !isProbe) return refuse(unavailable())
       if (!isProbe) pending.enter()
       options.deadlines.enter(pending)
-      answerFor(route, request, options, bodies, pending).then(
+      answerFor({ route, request, options, bodies, pending }).then(
         (outcome) => {
           pending.leave()
           try {

@@ -133,3 +133,16 @@ export class Turns {
     if (running === 0 && waiting.size === 0) this.keys.delete(name)
   }
 }
+
+/** Returns the turns of each kind of work, with these limits. */
+export function turnsOfEach(limits: TurnLimits): (kind: string) => Turns {
+  const all = new Map<string, Turns>()
+  return (kind) => {
+    let turns = all.get(kind)
+    if (turns === undefined) {
+      turns = new Turns(limits)
+      all.set(kind, turns)
+    }
+    return turns
+  }
+}
