@@ -73,6 +73,7 @@ import { regionRoutes } from './regions/routes.ts'
 import { SavedRegions } from './regions/saved-regions.ts'
 import { Company } from './runtime/company.ts'
 import { Deadlines } from './runtime/deadlines.ts'
+import { nextTurn } from './runtime/event-loop.ts'
 import type { Lifetime } from './runtime/lifetime.ts'
 import { Metrics } from './runtime/metrics.ts'
 import type { Peers } from './runtime/peer-processes.ts'
@@ -257,6 +258,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     writes: writeTurns,
     outOfTurn,
     company,
+    fromMemory: new Turns({ ofOne: limits.fromMemoryOfOneInTurn, restAfter: nextTurn, full: tooManyRequests }),
     largeBodies: new Turns({ ofOne: limits.largeBodiesOfOne, full: tooManyRequests }),
   })
   const metricTimeoutMs = Math.min(1000, config.statementTimeoutMs / 2)

@@ -1,4 +1,5 @@
 import { Parser } from 'csv-parse'
+import { nextTurn } from '../runtime/event-loop.ts'
 import { limits } from '../vocabulary/limits.ts'
 import { invalidField, invalidRequest, type Reason } from '../vocabulary/refusals.ts'
 import { isBlank } from './blanks.ts'
@@ -80,7 +81,7 @@ export class RowFile {
     parser.end()
     yield* this.parsedRows(parser)
     // In a later turn, so that the reader has taken the piece before the error.
-    await new Promise(setImmediate)
+    await nextTurn()
     if (fault !== undefined) throw csvRefusal(fault, this.columns === null)
     if (this.columns === null) throw bodyFault('has no header row', '缺少表头行')
   }

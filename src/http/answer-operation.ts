@@ -272,6 +272,13 @@ async function answerFile({ route, request, options, pending }: Exchange, asked:
   }
 }
 
-function answerGet({ run, reads }: Handler, asked: OperationRequest, options: ServeOptions): Promise<unknown> {
-  return reads ? options.reads.run(asked.actor, asked.pending.signal, (sql) => run({ ...asked, sql })) : run(asked)
+function answerGet(
+  { operation, run, reads }: Handler,
+  asked: OperationRequest,
+  options: ServeOptions,
+): Promise<unknown> {
+  if (reads === 'now') return options.reads.run(asked.actor, asked.pending.signal, (sql) => run({ ...asked, sql }))
+  if (reads === 'itself') return run(asked)
+  const owner = operation.callers.length === 0 ? asked.sourceAddress() : asked.actor
+  return options.fromMemory.run(owner, undefined, () => run(asked))
 }

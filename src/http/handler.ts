@@ -51,7 +51,8 @@ export interface Handler {
   admission?: (query: unknown) => Admission
   /** Faults of headers that the operation takes; reported with those of the query. */
   headFaults?: (header: (name: string) => string | null) => FieldFault[]
-  reads?: boolean
+  /** Of a GET: in a turn of reads, or in turns that it takes itself; without it from memory. */
+  reads?: 'now' | 'itself'
   isOutOfTurn?: boolean
   /** Owner of a request without a token, by what it says of itself; by default its source. */
   ownerOf?: (body: unknown, header: (name: string) => string | null) => string
@@ -92,7 +93,7 @@ export function read<Body extends TObject, Query extends TObject, Data extends T
   operation: Operation<Body, Query, Data>,
   run: (request: ReadRequest<Static<Query>>) => Promise<Static<Data> | JsonText>,
 ): Handler {
-  return { operation: operation as unknown as Operation, run: run as Handler['run'], reads: true }
+  return { operation: operation as unknown as Operation, run: run as Handler['run'], reads: 'now' }
 }
 
 /** For a response that waits for something first, and takes a connection only then. */
@@ -105,7 +106,7 @@ export function readAfter<Body extends TObject, Query extends TObject, Data exte
     await wait()
     return readNext((sql) => run({ ...request, sql }))
   }
-  return { operation: operation as unknown as Operation, run: waitAndRead as Handler['run'] }
+  return { operation: operation as unknown as Operation, run: waitAndRead as Handler['run'], reads: 'itself' }
 }
 
 export function takeFile<Query extends TObject, Data extends TSchema>(
@@ -115,11 +116,12 @@ export function takeFile<Query extends TObject, Data extends TSchema>(
   return { operation: operation as unknown as Operation, run: run as Handler['run'] }
 }
 
-/** For a file that is read from the database a page at a time. */
+/** For a response that takes its turns itself, such as a file that is read from the database a page at a time. */
 export function stream<Query extends TObject, Data extends TSchema>(
   operation: Operation<TObject, Query, Data>,
   run: (request: StreamRequest<Static<Query>>) => Promise<Reply>,
   extras: { admission?: (query: Static<Query>) => Admission; headFaults?: Handler['headFaults'] } = {},
 ): Handler {
-  return { operation: operation as unknown as Operation, run: run as Handler['run'], ...(extras as Partial<Handler>) }
+  const handler: Handler = { operation: operation as unknown as Operation, run: run as Handler['run'], reads: 'itself' }
+  return { ...handler, ...(extras as Partial<Handler>) }
 }

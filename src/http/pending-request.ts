@@ -20,6 +20,8 @@ export interface Shares {
   /** Writes out of turn, by operation: more at once of an owner. */
   outOfTurn(operation: string): Turns
   company: Company
+  /** Many responses may wait for the same value, and would leave in one turn of the event loop. */
+  fromMemory: Turns
   /** Large bodies take turns by caller: one that waits is not read yet. */
   largeBodies: Turns
 }

@@ -1,5 +1,7 @@
 const sliceMs = 5
 
+export const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
 let turn: Promise<void> = Promise.resolve()
 
 /** For long work on the thread that answers requests. All of it shares the turns: one slice runs in each turn. */
@@ -7,7 +9,7 @@ export function yielder(): () => Promise<void> {
   let since = Number.NEGATIVE_INFINITY
   return async () => {
     if (performance.now() - since < sliceMs) return
-    turn = turn.then(() => new Promise((resolve) => setImmediate(resolve)))
+    turn = turn.then(nextTurn)
     await turn
     since = performance.now()
   }

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { Company } from './company.ts'
+import { nextTurn } from './event-loop.ts'
 import { Turns } from './turns.ts'
 
 test('work whose caller has hung up by the time that it would wait is refused at once, and never begins', async () => {
@@ -33,7 +34,7 @@ test('beside others, few of a crowd run at once, and more again when it is none'
   const ask = (name: string) => turns.run(name, undefined, () => new Promise<void>((resolve) => ends.push(resolve)))
   const endAll = async () => {
     for (const end of ends.splice(0)) end()
-    await new Promise((resolve) => setImmediate(resolve))
+    await nextTurn()
   }
   company.note('other')
   const asked = Array.from({ length: 20 }, () => ask('many'))
@@ -48,4 +49,16 @@ test('beside others, few of a crowd run at once, and more again when it is none'
   expect(ends.length).toBe(3)
   while (ends.length > 0) await endAll()
   await Promise.all(asked)
+})
+
+test('work may keep its place for longer than it takes', async () => {
+  const turns = new Turns({ ofOne: 1, restAfter: nextTurn, full: () => new Error('full') })
+  const begun: string[] = []
+  const ask = (what: string) => turns.run('one', undefined, async () => begun.push(what))
+  const asked = [ask('first'), ask('second')]
+  await asked[0]
+  await Promise.resolve()
+  expect(begun).toEqual(['first'])
+  await Promise.all(asked)
+  expect(begun).toEqual(['first', 'second'])
 })

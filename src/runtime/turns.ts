@@ -19,6 +19,8 @@ export interface TurnLimits {
   crowd?: number
   waiting?: number
   waitingOfOne?: number
+  /** Until when work that took so long keeps its place. By default it ends with the work. */
+  restAfter?: (tookMs: number) => Promise<unknown>
   full: () => Error
   /** Who is there. By default the turns note their own keys. */
   company?: Company
@@ -31,7 +33,8 @@ interface Key {
 
 /** Keys take turns; the work of one key runs in its order. Work aborted while it waits never begins. */
 export class Turns {
-  private readonly limits: Required<Omit<TurnLimits, 'company'>>
+  private readonly limits: Required<Omit<TurnLimits, 'company' | 'restAfter'>>
+  private readonly restAfter: TurnLimits['restAfter']
   private readonly keys = new Map<string, Key>()
   /** The first is the next to get a turn. */
   private readonly queue = new Map<string, Key>()
@@ -40,7 +43,8 @@ export class Turns {
   private readonly company: Company
   private readonly notesCompany: boolean
 
-  constructor({ full, company, ...given }: TurnLimits) {
+  constructor({ full, company, restAfter, ...given }: TurnLimits) {
+    this.restAfter = restAfter
     this.company = company ?? new Company()
     this.notesCompany = company === undefined
     const most = Number.POSITIVE_INFINITY
@@ -60,14 +64,20 @@ export class Turns {
     }
     if (key.waiting.size === 0 && this.mayRun(key)) this.begin(key)
     else await this.wait(name, key, waiter?.signal)
+    const beganAt = this.restAfter === undefined ? 0 : performance.now()
     try {
       return await work()
     } finally {
-      key.running--
-      this.running--
-      this.forgetIdle(name, key)
-      if (this.queue.size > 0) this.letNextIn()
+      if (this.restAfter === undefined) this.end(name, key)
+      else void this.restAfter(performance.now() - beganAt).then(() => this.end(name, key))
     }
+  }
+
+  private end(name: string, key: Key): void {
+    key.running--
+    this.running--
+    this.forgetIdle(name, key)
+    if (this.queue.size > 0) this.letNextIn()
   }
 
   private mayRun({ running, waiting }: Key): boolean {

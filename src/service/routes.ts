@@ -4,7 +4,7 @@ import type { Context } from '../context.ts'
 import { isDistributed } from '../database/cluster.ts'
 import { callbacksNow } from '../deliveries/store.ts'
 import { Reply } from '../http/answer.ts'
-import { type Handler, handle } from '../http/handler.ts'
+import { type Handler, handle, stream } from '../http/handler.ts'
 import { StaticAnswer } from '../http/static-answer.ts'
 import { inTime, shared } from '../runtime/event-loop.ts'
 import { Turns } from '../runtime/turns.ts'
@@ -34,6 +34,7 @@ export function serviceRoutes(
   const scrapes = new Turns({
     ofOne: limits.scrapesOfOne,
     waitingOfOne: limits.scrapesWaitingOfOne,
+    restAfter: (tookMs) => pause(Math.min(mostRestMs, scrapeRests * tookMs)),
     full: tooManyRequests,
   })
 
@@ -50,21 +51,12 @@ export function serviceRoutes(
       return new Reply({ status, headers: { ...json, 'retry-after': '1' }, body })
     }),
 
-    handle(
-      getMetrics,
-      ({ actor, pending }) =>
-        new Promise((resolve, reject) => {
-          const scrape = async () => {
-            const beganAt = performance.now()
-            const { registry } = metrics
-            const [own, ofFleet] = await Promise.all([peers.allMetrics() ?? registry.metrics(), fleet.metrics()])
-            const headers = { 'content-type': registry.contentType }
-            resolve(new Reply({ status: 200, headers, body: own + ofFleet }))
-            // The operator's next turn comes once the others have had theirs.
-            await pause(Math.min(mostRestMs, scrapeRests * (performance.now() - beganAt)))
-          }
-          scrapes.run(actor, pending, scrape).catch(reject)
-        }),
+    stream(getMetrics, ({ actor, pending }) =>
+      scrapes.run(actor, pending, async () => {
+        const { registry } = metrics
+        const [own, ofFleet] = await Promise.all([peers.allMetrics() ?? registry.metrics(), fleet.metrics()])
+        return new Reply({ status: 200, headers: { 'content-type': registry.contentType }, body: own + ofFleet })
+      }),
     ),
 
     handle(getOpenApi, async (request) => {

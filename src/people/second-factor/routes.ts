@@ -5,7 +5,7 @@ import { writeOnce } from '../../callers/write-once.ts'
 import type { Context } from '../../context.ts'
 import type { Statements } from '../../database/open.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
-import { type Handler, handle, type OperationRequest } from '../../http/handler.ts'
+import { type Handler, handle, type OperationRequest, read } from '../../http/handler.ts'
 import { sealedFor } from '../../secrets/store.ts'
 import type { PlatformEventType } from '../../vocabulary/event-types.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
@@ -133,7 +133,7 @@ export function secondFactorRoutes(context: Context): Handler[] {
   const changes = new FactorChanges(context)
 
   return [
-    handle(contract.getSecondFactors, async ({ caller }) => {
+    read(contract.getSecondFactors, ({ caller, sql }) => {
       const owner = requireOwner(caller)
       return changes.shown(sql, owner, owner.role)
     }),
