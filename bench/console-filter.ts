@@ -7,6 +7,7 @@
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import type { Request } from 'playwright-core'
 import { pageDevices } from '../src/devices/contract.ts'
 import { pageAudit, pageEvents } from '../src/events/contract.ts'
 import { pageSites } from '../src/sites/contract.ts'
@@ -16,6 +17,7 @@ import { Client } from '../test/kit/client.ts'
 import { newPerson, signIn } from '../test/kit/people.ts'
 import { deviceBody, newApplication, siteBody } from '../test/kit/records.ts'
 import { startService } from '../test/kit/service.ts'
+import { sleep } from '../test/kit/waits.ts'
 import { table } from './report.ts'
 import { timingOf } from './timing.ts'
 
@@ -44,6 +46,10 @@ const headers = await signIn(client, await newPerson(client, 'admin'))
 const [cookie = '', secret = ''] = headers.cookie.split('=')
 await context.addCookies([{ name: cookie, value: secret, url: client.url }])
 const page = await context.newPage()
+const underWay = new Set<Request>()
+page.on('request', (request) => underWay.add(request))
+page.on('requestfinished', (request) => underWay.delete(request))
+page.on('requestfailed', (request) => underWay.delete(request))
 
 /** What the rows of a try show, and how many there are. */
 interface Wanted {
@@ -176,15 +182,22 @@ async function measure(filter: Filter, index: number): Promise<Tried> {
   await page.goto(client.url + filter.path)
   await page.locator('main table.rows tbody tr').nth(1).waitFor()
   // The parts of the page that load after its rows.
-  await page.waitForLoadState('networkidle')
+  await becomesQuiet()
   const { texts, counted } = await filter.wanted(index)
   const finish = await filter.prepare(index)
   const number = counted.total.toLocaleString('en')
-  const total = counted.totalIsExact ? `${number} in all` : `More than ${number}`
+  const total = counted.totalIsExact ? `${number} total` : `More than ${number}`
   const wanted = { texts, total, operation: filter.operation }
   await page.evaluate(`watchFilter(${JSON.stringify(wanted)})`)
   await finish()
   return page.evaluate<Tried>('watched')
+}
+
+/** The live events of a page never end, so its network is never idle. */
+async function becomesQuiet(): Promise<void> {
+  const isLive = (request: Request) => request.headers().accept === 'text/event-stream'
+  const isQuiet = () => [...underWay].every(isLive)
+  for (let quietMs = 0; quietMs < 500; quietMs = isQuiet() ? quietMs + 50 : 0) await sleep(50)
 }
 
 /** A row of the table: one that the filter keeps stands elsewhere among those that it finds. */

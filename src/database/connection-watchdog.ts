@@ -1,4 +1,4 @@
-import { type Rounds, startRounds } from '../runtime/actor.ts'
+import { type Rounds, startRounds } from '../runtime/loop.ts'
 import { connectionsOf, type DriverConnection, type DriverQuery, type Sql } from './open.ts'
 
 /** Times are counted in rounds of the watch. */

@@ -1,5 +1,5 @@
 import { Socket } from 'node:net'
-import { type Rounds, startRounds } from '../runtime/actor.ts'
+import { type Rounds, startRounds } from '../runtime/loop.ts'
 import { mayPass } from './failures.ts'
 
 export interface Address {

@@ -1,4 +1,4 @@
-import { type Rounds, startRounds } from '../runtime/actor.ts'
+import { type Rounds, startRounds } from '../runtime/loop.ts'
 import { limits } from '../vocabulary/limits.ts'
 import { fieldFault, Refusal } from '../vocabulary/refusals.ts'
 import { hasAnswer, type RequestKey } from './idempotency.ts'

@@ -6,9 +6,8 @@ import { onEvents } from '../database/commits.ts'
 import { GroupCommit } from '../database/group-commit.ts'
 import type { Sql } from '../database/open.ts'
 import { OutageLog } from '../database/outage-log.ts'
-import { type Rounds, startRounds } from '../runtime/actor.ts'
+import { Loop, type Rounds, startRounds } from '../runtime/loop.ts'
 import type { Metrics } from '../runtime/metrics.ts'
-import { Rests } from '../runtime/rests.ts'
 import type { SecretBox } from '../secrets/box.ts'
 import { limits } from '../vocabulary/limits.ts'
 import type { CallbackClient } from './client.ts'
@@ -52,8 +51,8 @@ export class CallbackWorker {
   private readonly senders = new Map<string, Sender>()
   private readonly running = new Set<Promise<void>>()
   private readonly tools: SenderTools
-  private looking: Promise<void> = Promise.resolve()
-  private readonly rests = new Rests()
+  private readonly loop = new Loop(() => this.look())
+  private readonly outage: OutageLog
   private withNewEvents = new Set<string>()
   /** Their endpoints were leased or locked at the last look; the next look for due ones tries them again. */
   private busy = new Set<string>()
@@ -70,6 +69,10 @@ export class CallbackWorker {
 
   constructor(options: WorkerOptions) {
     this.options = options
+    this.outage = new OutageLog(options.log, {
+      failing: 'callbacks paused: the database doesn’t respond',
+      succeeding: 'callbacks resumed: the database responds again',
+    })
     const { pool, client, secrets, throttle, metrics, log, config } = options
     this.replays = new ReplayWorker(pool, log)
     const reads = this.lane<queue.WorkRequest, queue.Work | undefined>((sql, items) =>
@@ -103,7 +106,7 @@ export class CallbackWorker {
     this.replays.start()
     if (this.options.config.callbacks === 'paused') return
     this.forgetEvents = onEvents((appIds) => this.onNewEvents(appIds))
-    this.looking = this.look()
+    this.loop.start()
     this.renewing = startRounds(() => void this.renew(), renewEveryMs)
     this.storing = startRounds(() => {
       for (const sender of this.senders.values()) sender.storeSoon()
@@ -121,13 +124,13 @@ export class CallbackWorker {
     this.forgetEvents()
     void this.renewing?.stop()
     void this.storing?.stop()
-    this.rests.stop()
+    const looked = this.loop.stop()
     const { client, throttle } = this.options
     throttle.stop()
     for (let waited = 0; client.isBusy() && waited < lastAttemptsMs; waited += stopLookMs) await pause(stopLookMs)
     client.close()
     await this.replays.stop()
-    await this.looking
+    await looked
     await Promise.all(this.running)
   }
 
@@ -147,31 +150,19 @@ export class CallbackWorker {
 
   private onNewEvents(appIds: Iterable<string>): void {
     for (const appId of appIds) this.withNewEvents.add(appId)
-    this.rests.wake()
+    this.loop.wake()
   }
 
-  private async look(): Promise<void> {
-    const outage = new OutageLog(this.options.log, {
-      failing: 'callbacks paused: the database doesn’t respond',
-      succeeding: 'callbacks resumed: the database responds again',
-    })
-    while (!this.isStopping) {
-      let restMs = dueLookMs
-      try {
-        restMs = await this.lookOnce()
-        outage.succeeded()
-      } catch (error) {
-        outage.failed(error)
-      }
-      await this.rest(restMs)
+  private async look(): Promise<number> {
+    let leastRestMs = dueLookMs
+    try {
+      leastRestMs = await this.lookOnce()
+      this.outage.succeeded()
+    } catch (error) {
+      this.outage.failed(error)
     }
-  }
-
-  /** Waits at least this long, and then until there are new events or endpoints may be due. */
-  private async rest(leastMs: number): Promise<void> {
-    await this.rests.rest(leastMs, false)
-    const dueInMs = this.dueLookAt - performance.now()
-    if (this.withNewEvents.size === 0 && dueInMs > 0) await this.rests.rest(dueInMs)
+    await this.loop.rest(leastRestMs, false)
+    return this.dueLookAt - performance.now()
   }
 
   /** Returns the pause before the next look, in ms. */
@@ -222,7 +213,7 @@ export class CallbackWorker {
 
   private lookForDueNow(): void {
     this.dueLookAt = Number.NEGATIVE_INFINITY
-    this.rests.wake()
+    this.loop.wake()
   }
 
   private begin(sender: Sender): void {

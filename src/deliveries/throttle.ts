@@ -1,4 +1,4 @@
-import { startRounds } from '../runtime/actor.ts'
+import { startRounds } from '../runtime/loop.ts'
 import { limits } from '../vocabulary/limits.ts'
 
 /** A larger batch than this means that creates queue. */

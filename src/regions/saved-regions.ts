@@ -1,5 +1,5 @@
 import type { Sql } from '../database/open.ts'
-import { startRounds } from '../runtime/actor.ts'
+import { startRounds } from '../runtime/loop.ts'
 import type { Peers } from '../runtime/peer-processes.ts'
 import { replaceSavedRegions } from './names.ts'
 import { readRegions, regionsVersion } from './store.ts'

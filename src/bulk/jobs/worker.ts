@@ -1,9 +1,8 @@
 import type { Context } from '../../context.ts'
 import { databaseRefusal } from '../../database/failures.ts'
 import type { Statements } from '../../database/open.ts'
-import { startRounds } from '../../runtime/actor.ts'
 import { yielder } from '../../runtime/event-loop.ts'
-import { Rests } from '../../runtime/rests.ts'
+import { Loop, startRounds } from '../../runtime/loop.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import type { RefusalName } from '../../vocabulary/refusals.ts'
 import type { Admission } from '../../vocabulary/roles.ts'
@@ -67,9 +66,7 @@ export async function requireAccessOf(tx: Statements, job: store.Job, admission:
 export class JobWorker {
   private readonly context: Pick<Context, 'sql' | 'log'>
   private readonly stepsOf: (job: store.Job) => Steps
-  private isStopping = false
-  private running: Promise<unknown> = Promise.resolve()
-  private readonly rests = new Rests()
+  private readonly loop = new Loop(() => this.round())
 
   constructor(context: Pick<Context, 'sql' | 'log'>, stepsOf: (job: store.Job) => Steps) {
     this.context = context
@@ -77,28 +74,25 @@ export class JobWorker {
   }
 
   start(): void {
-    this.running = Promise.all(Array.from({ length: limits.importsOfProcess }, () => this.run()))
+    this.loop.start({ times: limits.importsOfProcess })
   }
 
-  async stop(): Promise<void> {
-    this.isStopping = true
-    this.rests.stop()
-    await this.running
+  stop(): Promise<void> {
+    return this.loop.stop()
   }
 
   wake(): void {
-    this.rests.wake()
+    this.loop.wake()
   }
 
-  private async run(): Promise<void> {
-    while (!this.isStopping) {
-      const job = await store.takeJob(this.context.sql).catch((error: unknown) => {
-        this.context.log.debug({ err: error }, 'search for waiting jobs failed; will retry')
-        return undefined
-      })
-      if (job === undefined) await this.rests.rest(lookEveryMs)
-      else await this.workOff(job)
-    }
+  private async round(): Promise<number> {
+    const job = await store.takeJob(this.context.sql).catch((error: unknown) => {
+      this.context.log.debug({ err: error }, 'search for waiting jobs failed; will retry')
+      return undefined
+    })
+    if (job === undefined) return lookEveryMs
+    await this.workOff(job)
+    return 0
   }
 
   /** Runs a job until it ends or this process loses its lease. */
@@ -123,7 +117,7 @@ export class JobWorker {
     const keepStatistics = this.statistician(job)
     let failures = 0
     let hasFailed = false
-    while (!this.isStopping) {
+    while (!this.loop.isStopping) {
       try {
         if (await this.attempt(job, steps, pace, hasFailed)) return true
         await keepStatistics()
@@ -138,7 +132,7 @@ export class JobWorker {
           await this.giveUp(job, steps, error, attemptsFailed(failedJob(job, steps), error))
           return true
         }
-        await this.rests.rest(againAfterMs, false)
+        await this.loop.rest(againAfterMs, false)
       }
     }
     return false
@@ -189,8 +183,8 @@ export class JobWorker {
       const tookMs = performance.now() - beganAt - job.waitedMs
       pace.busyRows = busyRowsAfter(to - from, tookMs)
       from = to
-      if (givesWay) await this.rests.rest(Math.min(tookMs * restShare, mostRestMs), false)
-    } while (from < stretch.rows && !this.isStopping)
+      if (givesWay) await this.loop.rest(Math.min(tookMs * restShare, mostRestMs), false)
+    } while (from < stretch.rows && !this.loop.isStopping)
     return false
   }
 

@@ -3,7 +3,7 @@ import { once, type RequestKey } from '../../database/idempotency.ts'
 import type { Sql, Statements } from '../../database/open.ts'
 import { transaction } from '../../database/transaction.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
-import { Rests } from '../../runtime/rests.ts'
+import { Loop } from '../../runtime/loop.ts'
 import { showMoment } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import { lockEndpoint } from '../store.ts'
@@ -71,9 +71,7 @@ export async function requireNoReplay(sql: Statements, appId: string): Promise<v
 export class ReplayWorker {
   private readonly sql: Sql
   private readonly log: Logger
-  private isStopping = false
-  private running: Promise<void> = Promise.resolve()
-  private readonly rests = new Rests()
+  private readonly loop = new Loop(() => this.round())
 
   constructor(sql: Sql, log: Logger) {
     this.sql = sql
@@ -81,25 +79,20 @@ export class ReplayWorker {
   }
 
   start(): void {
-    this.running = this.run()
+    this.loop.start()
   }
 
-  async stop(): Promise<void> {
-    this.isStopping = true
-    this.rests.stop()
-    await this.running
+  stop(): Promise<void> {
+    return this.loop.stop()
   }
 
-  private async run(): Promise<void> {
-    while (!this.isStopping) {
-      const startedAt = performance.now()
-      const isUnderWay = await transaction(this.sql, stepAnyReplay).catch((error: unknown) => {
-        this.log.debug({ err: error }, 'replay step failed; will retry')
-        return false
-      })
-      // Twice as long as the step took, so that replays use at most a third of one connection's time.
-      const restMs = isUnderWay ? Math.max(leastRestMs, 2 * (performance.now() - startedAt)) : lookEveryMs
-      await this.rests.rest(restMs)
-    }
+  private async round(): Promise<number> {
+    const startedAt = performance.now()
+    const isUnderWay = await transaction(this.sql, stepAnyReplay).catch((error: unknown) => {
+      this.log.debug({ err: error }, 'replay step failed; will retry')
+      return false
+    })
+    // Twice as long as the step took, so that replays use at most a third of one connection's time.
+    return isUnderWay ? Math.max(leastRestMs, 2 * (performance.now() - startedAt)) : lookEveryMs
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Context } from '../../context.ts'
 import { OutageLog } from '../../database/outage-log.ts'
-import { startRounds } from '../../runtime/actor.ts'
+import { startRounds } from '../../runtime/loop.ts'
 import { presenceTimes } from './rules.ts'
 import { noteHearing } from './store.ts'
 

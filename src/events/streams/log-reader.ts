@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import { onEvents } from '../../database/commits.ts'
-import { Rests } from '../../runtime/rests.ts'
+import { OutageLog } from '../../database/outage-log.ts'
+import { Loop } from '../../runtime/loop.ts'
 import { eventsAfter, lastEventIds } from '../store.ts'
 import { Feed } from './feed.ts'
 
@@ -19,14 +20,17 @@ export class LogReader {
   private readonly feeds = new Map<string, Feed>()
   /** Feeds with new events, and up to which ID the log is complete. */
   private readonly behind = new Map<Feed, number>()
-  private readonly rests = new Rests()
+  private readonly loop = new Loop(() => this.round())
+  private readonly outage: OutageLog
   private readonly unlisten: () => void
   private lookedAt = 0
-  private isStopped = false
-  private isFailing = false
 
   constructor(context: Pick<Context, 'log' | 'pools'>) {
     this.context = context
+    this.outage = new OutageLog(context.log, {
+      failing: 'streams wait: events cannot be read',
+      succeeding: 'streams continue: events can be read again',
+    })
     this.unlisten = onEvents((appIds) => {
       if (this.feeds.size === 0) return
       for (const appId of appIds) {
@@ -34,7 +38,7 @@ export class LogReader {
         if (feed !== undefined) this.note(feed, 0)
       }
     })
-    void this.run()
+    this.loop.start()
   }
 
   /** Returns the application's feed, until `close`. */
@@ -44,7 +48,7 @@ export class LogReader {
     const feed = this.feeds.get(appId) ?? new Feed(appId, head)
     feed.users++
     this.feeds.set(appId, feed)
-    this.rests.wake()
+    this.loop.wake()
     return feed
   }
 
@@ -61,39 +65,31 @@ export class LogReader {
   }
 
   stop(): void {
-    this.isStopped = true
     this.unlisten()
-    this.rests.stop()
+    void this.loop.stop()
   }
 
   private note(feed: Feed, through: number): void {
     if (feed.users === 0) return
     this.behind.set(feed, Math.max(through, this.behind.get(feed) ?? 0))
-    this.rests.wake()
+    this.loop.wake()
   }
 
-  private async run(): Promise<void> {
-    while (!this.isStopped) {
-      const restMs = this.feeds.size === 0 ? idleMs : this.lookedAt + lookMs - performance.now()
-      if (this.behind.size === 0 && restMs > 0) await this.rests.rest(restMs)
-      const isRead = await this.round().then(
-        () => true,
-        (error: unknown) => this.noteFailure(error),
-      )
-      if (isRead) this.isFailing = false
-      await this.rests.rest(isRead ? gatherMs : failedMs, false)
+  private async round(): Promise<number> {
+    try {
+      await this.readAll()
+      this.outage.succeeded()
+      await this.loop.rest(gatherMs, false)
+    } catch (error) {
+      if (!this.loop.isStopping) this.outage.failed(error)
+      await this.loop.rest(failedMs, false)
     }
+    return this.feeds.size === 0 ? idleMs : this.lookedAt + lookMs - performance.now()
   }
 
-  private async round(): Promise<void> {
+  private async readAll(): Promise<void> {
     if (this.feeds.size > 0 && performance.now() - this.lookedAt >= lookMs) await this.look()
     await Promise.all([...this.behind].map(([feed, through]) => this.read(feed, through)))
-  }
-
-  private noteFailure(error: unknown): false {
-    if (!this.isFailing && !this.isStopped) this.context.log.warn({ err: error }, 'streams wait: events cannot be read')
-    this.isFailing = true
-    return false
   }
 
   private async look(): Promise<void> {

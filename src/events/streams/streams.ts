@@ -1,5 +1,5 @@
 import type { Caller } from '../../callers/caller.ts'
-import { type Rounds, startRounds } from '../../runtime/actor.ts'
+import { type Rounds, startRounds } from '../../runtime/loop.ts'
 import type { Peers } from '../../runtime/peer-processes.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { type Reason, Refusal, tooManyRequests, unavailable } from '../../vocabulary/refusals.ts'

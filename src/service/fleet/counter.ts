@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { Sql } from '../../database/open.ts'
 import { OutageLog } from '../../database/outage-log.ts'
 import { transaction } from '../../database/transaction.ts'
-import { type Rounds, startRounds } from '../../runtime/actor.ts'
+import { type Rounds, startRounds } from '../../runtime/loop.ts'
 import type { KnownFleet } from './gauges.ts'
 import { countFleet, readFleet } from './store.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Sql } from '../../database/open.ts'
-import { startRounds } from '../../runtime/actor.ts'
+import { startRounds } from '../../runtime/loop.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
 import { addToMinute } from './store.ts'
 

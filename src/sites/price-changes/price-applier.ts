@@ -4,7 +4,7 @@ import { tryLockApplication } from '../../database/application-lock.ts'
 import { databaseRefusal, isLockTimeout } from '../../database/failures.ts'
 import { OutageLog } from '../../database/outage-log.ts'
 import { transaction } from '../../database/transaction.ts'
-import { Rests } from '../../runtime/rests.ts'
+import { Loop } from '../../runtime/loop.ts'
 import { writeDue } from './effect.ts'
 import { findDueApplications, findMsToNext } from './store.ts'
 
@@ -23,12 +23,10 @@ type Outcome = 'written' | 'busy' | 'failed'
 /** Writes down due changes in order of time. A killed process leaves a whole portion or none. */
 export class PriceApplier {
   private readonly context: Pick<Context, 'sql' | 'log'>
-  private readonly rests = new Rests()
+  private readonly loop = new Loop(() => this.runOnce())
   private readonly outage: OutageLog
-  private isStopping = false
   private isBehind = false
   private rounds = 0
-  private running: Promise<unknown> = Promise.resolve()
 
   constructor(context: Pick<Context, 'sql' | 'log'>) {
     this.context = context
@@ -46,34 +44,26 @@ export class PriceApplier {
   async catchUp(): Promise<void> {
     for (;;) {
       const outcomes = await this.round({ givesWay: false })
-      if (this.isStopping || !outcomes.includes('busy')) return
-      await this.rests.rest(againAfterMs)
+      if (this.loop.isStopping || !outcomes.includes('busy')) return
+      await this.loop.rest(againAfterMs)
     }
   }
 
   start(): void {
-    this.running = this.run()
+    this.loop.start()
   }
 
-  async stop(): Promise<void> {
-    this.isStopping = true
-    this.rests.stop()
-    await this.running
+  stop(): Promise<void> {
+    return this.loop.stop()
   }
 
   wake(): void {
-    this.rests.wake()
+    this.loop.wake()
   }
 
-  private async run(): Promise<void> {
-    let restMs = 0
-    while (!this.isStopping) {
-      await this.rests.rest(restMs)
-      // A database that doesn't respond would delay the stop by a round.
-      if (this.isStopping) return
-      const outcomes = await this.round({ givesWay: true })
-      restMs = outcomes.some((outcome) => outcome !== 'written') ? againAfterMs : await this.untilNext()
-    }
+  private async runOnce(): Promise<number> {
+    const outcomes = await this.round({ givesWay: true })
+    return outcomes.some((outcome) => outcome !== 'written') ? againAfterMs : this.untilNext()
   }
 
   private async untilNext(): Promise<number> {
@@ -89,7 +79,7 @@ export class PriceApplier {
         // Before each portion, because others' changes become due meanwhile.
         const found = await findDueApplications(this.context.sql, foundAtOnce)
         const due = found.filter((appId) => (outcomes.get(appId) ?? 'written') === 'written')
-        if (due.length === 0 || this.isStopping) break
+        if (due.length === 0 || this.loop.isStopping) break
         for (const appId of due) outcomes.set(appId, await this.writePortion(appId, givesWay, 0))
       }
       await this.waitForOne(outcomes, givesWay)
@@ -108,7 +98,7 @@ export class PriceApplier {
     const busy = [...outcomes].filter(([, outcome]) => outcome === 'busy')
     const [appId] = busy[this.rounds++ % busy.length] ?? []
     // It still counts as busy, because a portion may be left.
-    if (appId !== undefined && !this.isStopping) await this.writePortion(appId, givesWay, lockWaitMs)
+    if (appId !== undefined && !this.loop.isStopping) await this.writePortion(appId, givesWay, lockWaitMs)
   }
 
   /** Writes down one portion of an application's due changes. A failure doesn't stop other applications. */
@@ -123,7 +113,7 @@ export class PriceApplier {
         return true
       })
       if (isWritten && givesWay) {
-        await this.rests.rest(Math.min((performance.now() - beganAt) * restShare, mostRestMs), false)
+        await this.loop.rest(Math.min((performance.now() - beganAt) * restShare, mostRestMs), false)
       }
       return isWritten ? 'written' : 'busy'
     } catch (error) {
