@@ -15,8 +15,8 @@ import {
   readRoles,
   readScopes,
   type Setting,
-  SettingFault,
   setting,
+  settingFault,
   share,
   text,
   unknownZone,
@@ -245,7 +245,7 @@ export function readConfig(environment: Environment): Config {
     try {
       return [member, parse(text)]
     } catch (error) {
-      throw error instanceof SettingFault ? new UserError(`${name} ${error.message}.`) : error
+      throw settingFault.is(error) ? new UserError(`${name} ${error.message}.`) : error
     }
   })
   const config: Config = Object.fromEntries(values)

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts'
 import { transaction } from '../database/transaction.ts'
 import type { Catalogue } from '../devices/models/catalogue.ts'
 import { insertPlatformEvent } from '../events/store.ts'
-import { JsonFault, parseJson } from '../http/json.ts'
+import { jsonFault, parseJson } from '../http/json.ts'
 import { validator } from '../http/validate.ts'
 import { limits } from '../vocabulary/limits.ts'
 import { invalidField, Refusal } from '../vocabulary/refusals.ts'
@@ -185,8 +185,8 @@ function readerOf(
     } catch (error) {
       const key = keyOf(kind, body)
       if (error instanceof Refusal) return { line, cells, key, body, refusal: error }
-      if (!(error instanceof JsonFault)) throw error
-      return { line, cells, key, body, refusal: rowFault(error.reason.en, error.reason.zh) }
+      if (!jsonFault.is(error)) throw error
+      return { line, cells, key, body, refusal: rowFault(error.detail.en, error.detail.zh) }
     }
   }
 }

@@ -1,5 +1,5 @@
 import { fileReply, type Reply } from '../http/answer.ts'
-import { JsonFault, parseJson } from '../http/json.ts'
+import { jsonFault, parseJson } from '../http/json.ts'
 import { preferredLanguage } from '../http/language.ts'
 import { type RefusalName, refusals } from '../vocabulary/refusals.ts'
 import { mediaTypeOf, refusalColumns } from './contract.ts'
@@ -64,7 +64,7 @@ function membersOf(text: string): object {
     const row = parseJson(Buffer.from(text))
     if (typeof row === 'object' && row !== null && !Array.isArray(row)) return row
   } catch (error) {
-    if (!(error instanceof JsonFault)) throw error
+    if (!jsonFault.is(error)) throw error
   }
   return { refusedRow: text }
 }

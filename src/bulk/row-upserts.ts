@@ -13,7 +13,7 @@ import { SiteBatchRow, type SiteUpdate } from '../sites/contract.ts'
 import { siteUpdates } from '../sites/writes.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
-import { carryOut, type Decided, TryAgain, type Write } from '../writes/kind.ts'
+import { carryOut, type Decided, tryAgain, type Write } from '../writes/kind.ts'
 import {
   type DecideRows,
   type DeviceRow,
@@ -81,10 +81,11 @@ export function deviceUpserter(context: Pick<Context, 'sql' | 'config' | 'metric
   }
 }
 
-/** Throws `TryAgain` if a device was created or removed since the look-up. */
+/** Throws `tryAgain` if a device was created or removed since the look-up. */
 function requireTrue(outcome: RowOutcome): RowOutcome {
   if (!('refusal' in outcome)) return outcome
-  if (['deviceAlreadyYours', 'deviceNotFound'].includes(outcome.refusal.refusal)) throw new TryAgain()
+  if (['deviceAlreadyYours', 'deviceNotFound'].includes(outcome.refusal.refusal))
+    throw tryAgain('a device was created or removed')
   return outcome
 }
 

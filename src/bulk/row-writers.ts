@@ -14,7 +14,7 @@ import { findEqualSites } from '../sites/store.ts'
 import { siteCreation } from '../sites/writes.ts'
 import { invalidRequest, Refusal } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
-import { carryOut, type Decided, TryAgain } from '../writes/kind.ts'
+import { carryOut, type Decided, tryAgain } from '../writes/kind.ts'
 
 // As single creates do, except that an equal existing row is not refused.
 
@@ -72,10 +72,11 @@ function firstOf<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Map<st
   return firsts
 }
 
-/** Throws `TryAgain` if a device must be composed again. */
+/** Throws `tryAgain` if a device must be composed again. */
 export async function writeDevices(tx: Statements, batch: DeviceBatch, isDryRun: boolean): Promise<Outcome[]> {
   const outcomes = await batch.write(tx, accessWasChecked, isDryRun)
-  if (outcomes.some((outcome) => 'again' in outcome || 'revoked' in outcome)) throw new TryAgain()
+  if (outcomes.some((outcome) => 'again' in outcome || 'revoked' in outcome))
+    throw tryAgain('a device must be composed again')
   return outcomes
 }
 

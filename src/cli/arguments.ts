@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import { UsageError } from './usage-error.ts'
+import { usageError } from '../runtime/user-error.ts'
 
 export function wholeNumber(minimum: number): (text: string) => number {
   return (text) => {
@@ -16,7 +16,7 @@ export function collect(text: string, given: string[] = []): string[] {
 export function filtersOf(given: string[] = []): Record<string, string> {
   const pairs = given.map((text): [string, string] => {
     const at = text.indexOf('=')
-    if (at < 1) throw new UsageError(`"${text}" isn’t a filter; use name=value`)
+    if (at < 1) throw usageError(`"${text}" isn’t a filter; use name=value`)
     return [text.slice(0, at), text.slice(at + 1)]
   })
   return Object.fromEntries(pairs)

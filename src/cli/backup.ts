@@ -1,10 +1,9 @@
 import { basename, join, resolve } from 'node:path'
 import type { Place } from '../backup/session.ts'
-import { UserError } from '../runtime/user-error.ts'
+import { UserError, usageError } from '../runtime/user-error.ts'
 import type { CliCommand } from './command.ts'
 import type { Context } from './context.ts'
 import { progressBar } from './progress.ts'
-import { UsageError } from './usage-error.ts'
 
 const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations')
 
@@ -56,10 +55,9 @@ interface Destination {
 }
 
 async function destinationOf(path: string | undefined, { to, keep }: FolderOptions): Promise<Destination> {
-  if ((path === undefined) === (to === undefined)) throw new UsageError('specify a file, or a folder with --to')
-  if (keep !== undefined && to === undefined) throw new UsageError('--keep requires --to FOLDER')
-  if (keep !== undefined && !/^[1-9]\d{0,5}$/.test(keep))
-    throw new UsageError('--keep must be a whole number, 1 or more')
+  if ((path === undefined) === (to === undefined)) throw usageError('specify a file, or a folder with --to')
+  if (keep !== undefined && to === undefined) throw usageError('--keep requires --to FOLDER')
+  if (keep !== undefined && !/^[1-9]\d{0,5}$/.test(keep)) throw usageError('--keep must be a whole number, 1 or more')
   if (to === undefined)
     return { path: path === '-' ? undefined : resolve(path ?? ''), folder: undefined, keep: undefined }
   const { nameAt, prepareFolder } = await import('../backup/folder.ts')
@@ -70,7 +68,7 @@ async function destinationOf(path: string | undefined, { to, keep }: FolderOptio
 
 async function backup(given: string | undefined, options: FolderOptions, context: Context): Promise<void> {
   if (given === '-' && context.isJson) {
-    throw new UsageError('with --json, the backup can’t be written to standard output; specify a file')
+    throw usageError('with --json, the backup can’t be written to standard output; specify a file')
   }
   context.outlivesReader = given === '-'
   const { requireDatabase } = await import('../embedded/command-database.ts')

@@ -3,14 +3,13 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Argument, Option } from 'commander'
 import type { Import } from '#sdk/api'
-import { UserError } from '../runtime/user-error.ts'
+import { UserError, usageError } from '../runtime/user-error.ts'
 import { collect, filtersOf, wholeNumber } from './arguments.ts'
 import type { CliCommand } from './command.ts'
 import type { Context } from './context.ts'
 import { jobStatuses, waitForJob, watch } from './jobs.ts'
 import { progressBar } from './progress.ts'
 import { sheet } from './table.ts'
-import { UsageError } from './usage-error.ts'
 
 interface ImportOptions {
   app?: string
@@ -169,10 +168,10 @@ function openInput(file: string, { stdin }: Context): { pieces: AsyncIterable<Ui
   if (file === '-') return { pieces: stdin }
   try {
     const stats = statSync(file)
-    if (stats.isDirectory()) throw new UsageError(`${file} is a folder; specify a file, or - for standard input`)
+    if (stats.isDirectory()) throw usageError(`${file} is a folder; specify a file, or - for standard input`)
     return { pieces: createReadStream(file), size: stats.size }
   } catch (error) {
-    if (error instanceof UsageError) throw error
+    if (error instanceof UserError) throw error
     throw unreadable(file, error)
   }
 }
@@ -226,7 +225,7 @@ async function exportFile(kind: ExportKind, options: ExportOptions, context: Con
   const { format, app: appId } = options
   const output = options.output === '-' ? undefined : options.output
   if (context.isJson && output === undefined) {
-    throw new UsageError('with --json, rows can’t be written to standard output; add --output FILE')
+    throw usageError('with --json, rows can’t be written to standard output; add --output FILE')
   }
   const query = { ...filtersOf(options.filter), kind, format, appId }
   await watch(context, async (signal) => {

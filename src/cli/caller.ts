@@ -1,7 +1,7 @@
 import type { Forecourt } from '#sdk/forecourt'
+import { usageError } from '../runtime/user-error.ts'
 import type { CliCommand } from './command.ts'
 import type { Context } from './context.ts'
-import { UsageError } from './usage-error.ts'
 
 /** For commands that an application may use as well as an operator. */
 export interface CallerOptions {
@@ -29,13 +29,13 @@ export function callerOfOne(options: CallerOptions, context: Context): Caller<st
   const appId = options.appId ?? (options.app === undefined ? applicationOf(context) : undefined)
   const caller = options.app === undefined && appId === undefined ? undefined : callerOf({ ...options, appId }, context)
   if (caller?.appId !== undefined) return { ...caller, appId: caller.appId }
-  throw new UsageError('specify the application: --app APPID with an operator key, or --app-id APPID with its secret')
+  throw usageError('specify the application: --app APPID with an operator key, or --app-id APPID with its secret')
 }
 
 /** Without an option, the environment's operator key comes before its application. */
 export function callerOf({ app, appId, appSecret }: CallerOptions, context: Context): Caller<string | undefined> {
   if (app !== undefined && appId !== undefined) {
-    throw new UsageError('use either --app (with an operator key) or --app-id (with the application’s secret)')
+    throw usageError('use either --app (with an operator key) or --app-id (with the application’s secret)')
   }
   const named = appId ?? (app === undefined && !context.hasKey ? applicationOf(context) : undefined)
   return named === undefined

@@ -2,9 +2,9 @@ import type { Readable, Writable } from 'node:stream'
 import { travelsOpenly } from '#sdk/address'
 import { Forecourt } from '#sdk/forecourt'
 import { type Config, readConfig, readSecret } from '../config.ts'
+import { usageError } from '../runtime/user-error.ts'
 import type { CliCommand } from './command.ts'
 import { readServiceAddress } from './service-address.ts'
-import { UsageError } from './usage-error.ts'
 
 type OutputStream = Writable & { isTTY?: boolean; columns?: number }
 
@@ -67,7 +67,7 @@ export class Context {
     return this.stderr.isTTY === true && !this.isQuiet
   }
 
-  /** Without a slash at its end. Throws `UsageError`. */
+  /** Without a slash at its end. Throws `UserError`. */
   get url(): string {
     return readServiceAddress(this.options.url ?? (this.environment.FORECOURT_URL?.trim() || 'http://127.0.0.1:8080'))
   }
@@ -84,7 +84,7 @@ export class Context {
     const baseUrl = this.requireAddress('the operator key')
     const operatorKey = this.secret('--key', this.options.key, 'FORECOURT_OPERATOR_KEY')
     if (operatorKey === undefined) {
-      throw new UsageError('an operator key is required; set FORECOURT_OPERATOR_KEY or FORECOURT_OPERATOR_KEY_FILE')
+      throw usageError('an operator key is required; set FORECOURT_OPERATOR_KEY or FORECOURT_OPERATOR_KEY_FILE')
     }
     return new Forecourt({ baseUrl, operatorKey, allowHttp: true })
   }
@@ -97,7 +97,7 @@ export class Context {
     const baseUrl = this.requireAddress('the application’s secret')
     const appSecret = this.secret('--app-secret', givenSecret, 'APP_SECRET')
     if (appSecret === undefined) {
-      throw new UsageError('the application’s secret is required too; set APP_SECRET or APP_SECRET_FILE')
+      throw usageError('the application’s secret is required too; set APP_SECRET or APP_SECRET_FILE')
     }
     return new Forecourt({ baseUrl, appId, appSecret, allowHttp: true })
   }
@@ -112,7 +112,7 @@ export class Context {
   private requireAddress(secret: string): string {
     const { url } = this
     if (travelsOpenly(new URL(url)) && !this.allowsHttp) {
-      throw new UsageError(
+      throw usageError(
         `${secret} would be sent to ${url} in plain text; use https://, or add --allow-http if you trust the network`,
       )
     }

@@ -1,8 +1,8 @@
 import type { MigrationStatus } from '../database/migrate.ts'
+import { usageError } from '../runtime/user-error.ts'
 import type { CliCommand } from './command.ts'
 import { type Context, exitCodes } from './context.ts'
 import { table } from './table.ts'
-import { UsageError } from './usage-error.ts'
 
 interface EraseOptions {
   app?: string
@@ -98,12 +98,12 @@ function showMigrations(migrations: MigrationStatus[], context: Context): void {
 const faults = { altered: 'from a different file', unknown: 'by a newer version' }
 
 function readEraseOptions({ app, site, days }: EraseOptions) {
-  if ((site === undefined) === (days === undefined)) throw new UsageError('specify either --site or --days')
+  if ((site === undefined) === (days === undefined)) throw usageError('specify either --site or --days')
   const number = (name: string, text: string) => {
-    if (!/^\d{1,15}$/.test(text)) throw new UsageError(`${name} must be a whole number, not "${text}"`)
+    if (!/^\d{1,15}$/.test(text)) throw usageError(`${name} must be a whole number, not "${text}"`)
     return Number(text)
   }
   if (days !== undefined) return { appId: app ?? null, days: number('--days', days) }
-  if (app === undefined) throw new UsageError('--site requires --app')
+  if (app === undefined) throw usageError('--site requires --app')
   return { appId: app, siteId: number('--site', site ?? '') }
 }

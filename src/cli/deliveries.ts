@@ -1,10 +1,10 @@
 import { InvalidArgumentError, Option } from 'commander'
 import type { ReplayDeliveriesRequest } from '#sdk/api'
+import { usageError } from '../runtime/user-error.ts'
 import { wholeNumber } from './arguments.ts'
 import { addCallerOptions, type CallerOptions, callerOfOne } from './caller.ts'
 import type { CliCommand } from './command.ts'
 import type { Context } from './context.ts'
-import { UsageError } from './usage-error.ts'
 
 interface ReplayOptions extends CallerOptions {
   id?: number
@@ -53,7 +53,7 @@ async function replayDeliveries(options: ReplayOptions, context: Context): Promi
   const { id, from, to, status } = options
   const isRange = from !== undefined || to !== undefined || status !== undefined
   if ((id !== undefined) === isRange || (isRange && (from === undefined || to === undefined))) {
-    throw new UsageError('specify a delivery with --id, or a time range with --from and --to')
+    throw usageError('specify a delivery with --id, or a time range with --from and --to')
   }
   const { client, appId } = callerOfOne(options, context)
   const outcome = await client.replayDeliveries({

@@ -8,11 +8,11 @@ import { callbackUrlFault, staysPrivate } from '../deliveries/callback-url.ts'
 import { type CallbackClient, openCallbackClient } from '../deliveries/client.ts'
 import { webhookIdOf } from '../deliveries/rules.ts'
 import { composeRequest, newCallbackSecret, readCallbackSecret } from '../deliveries/sign.ts'
+import { usageError } from '../runtime/user-error.ts'
 import { callerOfOne } from './caller.ts'
 import type { Context } from './context.ts'
 import { untilInterrupted } from './interrupts.ts'
 import type { ListenOptions } from './listen.ts'
-import { UsageError } from './usage-error.ts'
 
 const lookEveryMs = 500
 /** After this the stream is tried again. */
@@ -60,10 +60,10 @@ export async function forwardEvents(options: ListenOptions, context: Context): P
 /** Refuses an address to which events would travel over other networks in plain text. */
 function requireForward(forward: string, context: Context): URL {
   const fault = callbackUrlFault(forward, 'allow')?.en.replace('https://', 'http:// or https://')
-  if (fault !== undefined) throw new UsageError(`--forward ${fault}, but it is "${forward}"`)
+  if (fault !== undefined) throw usageError(`--forward ${fault}, but it is "${forward}"`)
   const url = new URL(forward)
   if (url.protocol === 'https:' || staysPrivate(url.hostname) || context.allowsHttp) return url
-  throw new UsageError(
+  throw usageError(
     `events, with names and phone numbers, would be sent to ${url.host} in plain text: use https://, or add --allow-http`,
   )
 }
@@ -71,7 +71,7 @@ function requireForward(forward: string, context: Context): URL {
 function secretOf(options: ListenOptions, context: Context): { secret: string; isNew: boolean } {
   const given = context.secret('--secret', options.secret, 'CALLBACK_SECRET')
   const secret = given === undefined ? newCallbackSecret() : readCallbackSecret(given)
-  if (secret === undefined) throw new UsageError('--secret must be a callback secret: whsec_ followed by base64')
+  if (secret === undefined) throw usageError('--secret must be a callback secret: whsec_ followed by base64')
   return { secret, isNew: given === undefined }
 }
 

@@ -1,11 +1,11 @@
 import { Option } from 'commander'
 import type { CreateOperatorKeyRequest, CreateOperatorRequest, Operator, OperatorKey } from '#sdk/api'
+import { usageError } from '../runtime/user-error.ts'
 import { rowsOf } from './all-rows.ts'
 import { collect, wholeNumber } from './arguments.ts'
 import type { CliCommand } from './command.ts'
 import type { Context } from './context.ts'
 import { sheet, table } from './table.ts'
-import { UsageError } from './usage-error.ts'
 
 export function operatorCommands(program: CliCommand, context: Context): void {
   const operator = program
@@ -46,7 +46,7 @@ export function operatorCommands(program: CliCommand, context: Context): void {
     .example('operator create "Li Lei" --role developer --app 0f4a1b9c2d3e4f5a6b7c')
     .action(async (name: string, { role, app: appIds }: { role: CreateOperatorRequest['role']; app?: string[] }) => {
       if ((role === 'developer') !== (appIds !== undefined)) {
-        throw new UsageError('--app is required for the developer role and not allowed for other roles')
+        throw usageError('--app is required for the developer role and not allowed for other roles')
       }
       const made = await context.client().createOperator({ name, role, appIds })
       const link = made.setUpPath === null ? null : `${context.url}${made.setUpPath}`

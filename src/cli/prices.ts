@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { InvalidArgumentError } from 'commander'
 import type { PriceChange, SchedulePriceChangeRequest } from '#sdk/api'
-import { UserError } from '../runtime/user-error.ts'
+import { UserError, usageError } from '../runtime/user-error.ts'
 import { collect, filtersOf, wholeNumber } from './arguments.ts'
 import { addCallerOptions, type CallerOptions, callerOf, callerOfOne } from './caller.ts'
 import type { CliCommand } from './command.ts'
 import type { Context } from './context.ts'
 import { sheet, table } from './table.ts'
-import { UsageError } from './usage-error.ts'
 
 interface ScheduleOptions extends CallerOptions {
   at: string
@@ -119,7 +118,7 @@ async function schedulePrices(options: ScheduleOptions, context: Context): Promi
 function sitesOf(options: ScheduleOptions): Pick<SchedulePriceChangeRequest, 'sites' | 'rules'> {
   const { site: ids, all, filter, fast, slow, occupancy } = options
   if (ids === undefined && all === undefined && filter === undefined) {
-    throw new UsageError('specify a rule with --rule, or sites with --site, --all or --filter')
+    throw usageError('specify a rule with --rule, or sites with --site, --all or --filter')
   }
   const { billingRuleId, ...places } = filtersOf(filter)
   const filters = { ...places, ...(billingRuleId !== undefined && { billingRuleId: Number(billingRuleId) }) }
@@ -128,12 +127,12 @@ function sitesOf(options: ScheduleOptions): Pick<SchedulePriceChangeRequest, 'si
     ...(slow !== undefined && { rushingBillRuleId: slow }),
     ...(occupancy !== undefined && { placeholderBillRuleId: occupancy }),
   }
-  if (Object.keys(rules).length === 0) throw new UsageError('specify the new rules with --fast, --slow or --occupancy')
+  if (Object.keys(rules).length === 0) throw usageError('specify the new rules with --fast, --slow or --occupancy')
   return { sites: { ids, all, ...filters }, rules }
 }
 
 function readTerms({ terms: file }: ScheduleOptions): object {
-  if (file === undefined) throw new UsageError('--terms FILE with the rule’s complete pricing is required')
+  if (file === undefined) throw usageError('--terms FILE with the rule’s complete pricing is required')
   try {
     return JSON.parse(readFileSync(file === '-' ? 0 : file, 'utf8'))
   } catch (error) {

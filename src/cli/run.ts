@@ -3,7 +3,6 @@ import { ForecourtError } from '#sdk/error'
 import { UserError } from '../runtime/user-error.ts'
 import { type Context, exitCodes } from './context.ts'
 import { createProgram } from './program.ts'
-import { UsageError } from './usage-error.ts'
 
 /** `args` are without the program's name. Returns the exit code. */
 export async function run(args: string[], context: Context): Promise<number> {
@@ -14,15 +13,14 @@ export async function run(args: string[], context: Context): Promise<number> {
     // Commander has printed its reason.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.wrongUsage
     context.stderr.write(`${explain(error, context)}\n`)
-    if (error instanceof UsageError) return exitCodes.wrongUsage
+    if (error instanceof UserError && error.isUsage) return exitCodes.wrongUsage
     return error instanceof ForecourtError && error.code !== 0 ? exitCodes.refused : exitCodes.failed
   }
 }
 
 function explain(error: unknown, context: Context): string {
   if (error instanceof ForecourtError) return explainAnswer(error, context.url)
-  if (error instanceof UsageError) return `error: ${error.message}`
-  if (error instanceof UserError) return error.message
+  if (error instanceof UserError) return error.isUsage ? `error: ${error.message}` : error.message
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 

@@ -1,16 +1,16 @@
 import { isLoopback } from '#sdk/address'
-import { UsageError } from './usage-error.ts'
+import { usageError } from '../runtime/user-error.ts'
 
-/** As people paste it, for example without `http://`. Removes a slash at the end. Throws `UsageError`. */
+/** As people paste it, for example without `http://`. Removes a slash at the end. Throws `UserError`. */
 export function readServiceAddress(given: string): string {
   const url = parse(given.trim())
   if (url.username !== '' || url.password !== '') {
-    throw new UsageError('the address of the service must not hold a user name or password')
+    throw usageError('the address of the service must not hold a user name or password')
   }
   const prefix = url.pathname.replace(/\/+(console|api|docs)(\/.*)?$/, '')
   const isPage = prefix !== url.pathname
   if (!isPage && (url.search !== '' || url.hash !== '')) {
-    throw new UsageError(
+    throw usageError(
       `the address of the service must not hold a query or fragment: ${url.origin}${url.pathname} is meant?`,
     )
   }
@@ -27,7 +27,7 @@ function parse(text: string): URL {
     if (/\.[a-z][\w-]*\.?$/i.test(secure.hostname)) return secure
   }
   const shown = text.includes('@') ? 'The address of the service' : `"${text}"`
-  throw new UsageError(
+  throw usageError(
     `${shown} isn’t a valid address; it must begin with http:// or https://, such as http://127.0.0.1:8080`,
   )
 }

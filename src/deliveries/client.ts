@@ -4,7 +4,7 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { limits } from '../vocabulary/limits.ts'
 import { isPrivateAddress } from './callback-url.ts'
-import { NameFault, Names } from './names.ts'
+import { Names, nameFault } from './names.ts'
 import { type AttemptResult, readRetryAfter, storable } from './rules.ts'
 
 /** `asker` is the application on whose behalf the name is looked up. */
@@ -48,8 +48,8 @@ export function openCallbackClient(options: CallbackClientOptions): CallbackClie
       resolve(hostname, appId)
         .then((addresses) => {
           const [first] = addresses
-          if (first === undefined) throw new NameFault('ENOTFOUND')
-          if (addresses.some(({ address }) => isRefused(address))) throw new NameFault(privateAddress)
+          if (first === undefined) throw nameFault('ENOTFOUND')
+          if (addresses.some(({ address }) => isRefused(address))) throw nameFault(privateAddress)
           // Outside the promise, whose `catch` would take an exception of the connection for one of the look-up.
           setImmediate(() => (all ? callback(null, addresses) : callback(null, first.address, first.family)))
         })
@@ -124,7 +124,7 @@ export function openCallbackClient(options: CallbackClientOptions): CallbackClie
         answered = readBody(outgoing, incoming, finish)
         timer = setTimeout(answered, Math.min(limits.responseBodyMs, deadline - performance.now()))
       })
-      outgoing.on('error', (error: NodeJS.ErrnoException) => failed(describeFailure(error)))
+      outgoing.on('error', (error) => failed(describeFailure(error)))
       outgoing.on('close', () => failed('the connection was closed'))
       outgoing.end(body)
     })
@@ -145,7 +145,7 @@ export function openCallbackClient(options: CallbackClientOptions): CallbackClie
       if (isClosed) return undefined
       const host = hostOf(request.url)
       // A URL with an IP address causes no look-up, so the address is checked here.
-      if (isIP(host) !== 0 && isRefused(host)) return result({ error: describeFailure(new NameFault(privateAddress)) })
+      if (isIP(host) !== 0 && isRefused(host)) return result({ error: describeFailure(nameFault(privateAddress)) })
       let outcome = await exchange(request, kept, deadline)
       if (outcome.kind === 'failed' && outcome.isStale && !isClosed) outcome = await exchange(request, fresh, deadline)
       if (outcome.kind === 'abandoned') return undefined
@@ -216,9 +216,8 @@ function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$|\.$/g, '')
 }
 
-function describeFailure(error: NodeJS.ErrnoException): string {
-  const { code = 'unknown' } = error
-  if (code === privateAddress) return 'the address is private, local or reserved'
-  if (!(error instanceof NameFault)) return `the connection failed (${code})`
-  return code === 'ETIMEOUT' ? 'the name server did not answer' : `the name was not found (${code})`
+function describeFailure(error: unknown): string {
+  if (!nameFault.is(error)) return `the connection failed (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`
+  if (error.detail === privateAddress) return 'the address is private, local or reserved'
+  return error.detail === 'ETIMEOUT' ? 'the name server did not answer' : `the name was not found (${error.detail})`
 }

@@ -35,8 +35,8 @@ test('localhost is loopback, and a name of the hosts file is found without a nam
     expect((await names.find(name, 'app')).map(({ address }) => address)).toEqual(['127.0.0.1', '::1'])
   }
   expect(await names.find('RECEIVER', 'app')).toEqual([{ address: '10.0.0.7', family: 4 }])
-  expect(await names.find('commented.out', 'app').catch(({ name, code }) => [name, typeof code])).toEqual([
-    'Error',
+  expect(await names.find('commented.out', 'app').catch(({ kind, detail }) => [kind, typeof detail])).toEqual([
+    'name',
     'string',
   ])
 })

@@ -3,6 +3,7 @@ import { Resolver } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { Turns } from '../runtime/turns.ts'
+import { type Fault, faultKind } from '../vocabulary/faults.ts'
 import { limits } from '../vocabulary/limits.ts'
 import { unavailable } from '../vocabulary/refusals.ts'
 
@@ -30,7 +31,7 @@ interface System {
 /** Not `getaddrinfo`: it blocks one of a few shared threads while a name server is silent. No search domains. */
 export class Names {
   private readonly options: NamesOptions
-  private readonly failures = new Map<string, { error: NameFault; until: number }>()
+  private readonly failures = new Map<string, { error: Fault; until: number }>()
   /** The look-ups of one application run one by one. */
   private readonly askers = new Turns({ ofOne: 1, full: unavailable })
   private readonly asks = new Turns({ atOnce: limits.namesAtOnce, full: unavailable })
@@ -41,7 +42,7 @@ export class Names {
     this.options = options
   }
 
-  /** Throws `NameFault`. */
+  /** Throws `nameFault`. */
   find(hostname: string, asker: string): Promise<LookupAddress[]> {
     return this.askers.run(asker, undefined, () => this.findInTurn(hostname.toLowerCase()))
   }
@@ -58,12 +59,12 @@ export class Names {
       this.failures.delete(name)
       return addresses
     } catch (error) {
-      if (error instanceof NameFault) this.remember(name, error)
+      if (nameFault.is(error)) this.remember(name, error)
       throw error
     }
   }
 
-  private remember(name: string, error: NameFault): void {
+  private remember(name: string, error: Fault): void {
     if (this.failures.size >= limits.namesKnown) this.failures.clear()
     this.failures.set(name, { error, until: performance.now() + (this.options.forgetMs ?? negativeMs) })
   }
@@ -86,13 +87,8 @@ export class Names {
   }
 }
 
-export class NameFault extends Error {
-  readonly code: string
-  constructor(code: string) {
-    super(`no address: ${code}`)
-    this.code = code
-  }
-}
+/** Holds the resolver’s code. */
+export const nameFault = faultKind('name', (code) => `no address: ${code}`)
 
 const loopback: LookupAddress[] = [
   { address: '127.0.0.1', family: 4 },
@@ -121,7 +117,7 @@ function ask(resolver: Resolver, name: string): Promise<LookupAddress[]> {
       clearTimeout(timer)
       // A copy, so that an address which arrives later is not added to those that the caller has checked.
       if (found.length > 0) resolve(found.toSorted((one, other) => one.family - other.family))
-      else reject(new NameFault(codes.find((code) => !emptyCodes.has(code)) ?? codes[0] ?? 'ETIMEOUT'))
+      else reject(nameFault(codes.find((code) => !emptyCodes.has(code)) ?? codes[0] ?? 'ETIMEOUT'))
     }
     let timer = setTimeout(end, lookupMs)
     const collect = async (family: 4 | 6, asked: Promise<string[]>) => {

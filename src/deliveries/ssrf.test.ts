@@ -7,7 +7,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type CallbackClient, type CallbackClientOptions, openCallbackClient, type Resolve } from './client.ts'
-import { NameFault } from './names.ts'
+import { nameFault } from './names.ts'
 
 // No callback reaches a private address, and a connection goes to the very address that was checked.
 
@@ -218,7 +218,7 @@ describe('a resolver that changes its answer', () => {
   })
 
   test('that fails, or answers nothing, fails the attempt', async () => {
-    const unknown: Resolve = () => Promise.reject(new NameFault('ENOTFOUND'))
+    const unknown: Resolve = () => Promise.reject(nameFault('ENOTFOUND'))
     for (const resolve of [unknown, resolver([]).resolve]) {
       const { error } = await send(client({ resolve }), `http://callback.example.com:${port}/`)
       expect(error).toBe('the name was not found (ENOTFOUND)')

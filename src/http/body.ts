@@ -3,8 +3,8 @@ import { limits } from '../vocabulary/limits.ts'
 import type { Operation } from '../vocabulary/operation.ts'
 import { invalidRequest, type Reason, Refusal, unavailable } from '../vocabulary/refusals.ts'
 import type { Owner } from './in-flight.ts'
-import { JsonFault, parseJson } from './json.ts'
-import { BodyTooLarge, type HttpRequest } from './message.ts'
+import { jsonFault, parseJson } from './json.ts'
+import { bodyTooLarge, type HttpRequest } from './message.ts'
 import { notUtf8, undecodable } from './validate.ts'
 
 // Parameters are ignored: JSON is UTF-8 (RFC 8259 §8.1), whatever `charset` says, and other bytes are refused.
@@ -107,7 +107,7 @@ export class BodyReader {
     try {
       return await request.body(limit)
     } catch (error) {
-      throw error instanceof BodyTooLarge ? tooLarge(limit) : brokenOff()
+      throw bodyTooLarge.is(error) ? tooLarge(limit) : brokenOff()
     } finally {
       room.leave(timeout)
       if (size > limits.bodyBytes) this.large.leave(timeout)
@@ -323,7 +323,7 @@ export function readJson(bytes: Uint8Array): unknown | Promise<unknown> {
 }
 
 function toRefusal(error: unknown): never {
-  throw error instanceof JsonFault ? bodyFault(error.reason) : error
+  throw jsonFault.is(error) ? bodyFault(error.detail) : error
 }
 
 /** A byte-order mark, as .NET and editors write it, is no part of the text (RFC 8259 §8.1). */

@@ -1,22 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { yielder } from '../runtime/event-loop.ts'
+import { type Fault, faultKind } from '../vocabulary/faults.ts'
 import { limits } from '../vocabulary/limits.ts'
 import type { Reason } from '../vocabulary/refusals.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-export class JsonFault extends Error {
-  readonly reason: Reason
-  constructor(reason: Reason) {
-    super(reason.en)
-    this.reason = reason
-  }
-}
+export const jsonFault = faultKind<Reason>('json', ({ en }) => en)
 
 /**
  * Strict: valid UTF-8, no member named twice (parsers differ on which one wins, so a retry or a proxy could mean
  * another request), no nesting beyond 32, and bounded numbers of keys and elements. A large body is read in slices.
- * Throws `JsonFault`.
+ * Throws `jsonFault`.
  */
 export function parseJson(bytes: Uint8Array): unknown | Promise<unknown> {
   if (bytes.byteLength > limits.jsonSlicedBytes) return parseLarge(bytes)
@@ -58,7 +53,7 @@ class Scan {
     membersAtDepth[0] = 0
   }
 
-  /** Up to about this position. Returns whether the end is reached. Throws `JsonFault` at the first exceeded limit. */
+  /** Up to about this position. Returns whether the end is reached. Throws `jsonFault` at the first exceeded limit. */
   read(until: number): boolean {
     const { bytes } = this
     let at = this.isInText ? this.endOfText(this.at, until) : this.at
@@ -127,7 +122,7 @@ class Scan {
   private enter(): void {
     this.values++
     this.depth++
-    if (this.depth > limits.jsonDepth) throw new JsonFault(tooDeep)
+    if (this.depth > limits.jsonDepth) throw jsonFault(tooDeep)
     this.membersAtDepth[this.depth] = 0
   }
 
@@ -174,13 +169,13 @@ async function parseLarge(body: Uint8Array): Promise<unknown> {
   let kept = membersOf(whole)
   const elements = Object.values(whole).find((value) => Array.isArray(value) && value[0] === mark)
   // A later member with the same name has replaced the list.
-  if (elements === undefined) throw new JsonFault(twice)
+  if (elements === undefined) throw jsonFault(twice)
   elements.length = 0
   let start = list.start
   for (const end of [...list.cuts, list.end]) {
     await pause()
     const piece = parsePiece(Buffer.concat([openBracket, bytes.subarray(start, end), closeBracket]))
-    if (!Array.isArray(piece) || piece.length === 0) throw new JsonFault(notJson)
+    if (!Array.isArray(piece) || piece.length === 0) throw jsonFault(notJson)
     for (const element of piece) elements.push(element)
     kept += membersOf(piece)
     start = end + 1
@@ -209,18 +204,18 @@ function parsePiece(bytes: Uint8Array): unknown {
   try {
     source = decoder.decode(bytes)
   } catch {
-    throw new JsonFault({ en: 'is not valid UTF-8', zh: '不是有效的 UTF-8' })
+    throw jsonFault({ en: 'is not valid UTF-8', zh: '不是有效的 UTF-8' })
   }
   try {
     return JSON.parse(source)
   } catch {
-    throw new JsonFault(notJson)
+    throw jsonFault(notJson)
   }
 }
 
 /** A parser keeps one member of each name; if the text has more, a name was used twice. */
 function requireOnce(kept: number, written: Scan): void {
-  if (kept !== written.members) throw new JsonFault(twice)
+  if (kept !== written.members) throw jsonFault(twice)
 }
 
 function membersOf(value: unknown): number {
@@ -241,6 +236,6 @@ const tooDeep: Reason = {
   en: `is nested deeper than ${limits.jsonDepth} levels`,
   zh: `嵌套超过 ${limits.jsonDepth} 层`,
 }
-function tooMany(en: string, zh: string, most: number): JsonFault {
-  return new JsonFault({ en: `has more than ${most} ${en}`, zh: `${zh}超过 ${most} 个` })
+function tooMany(en: string, zh: string, most: number): Fault<Reason> {
+  return jsonFault({ en: `has more than ${most} ${en}`, zh: `${zh}超过 ${most} 个` })
 }

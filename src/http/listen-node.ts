@@ -6,7 +6,7 @@ import { boundConnections, mostConnections } from './idle-connections.ts'
 import { forwardedScheme, type Listener, splitTarget, trustedScheme, urlOf } from './listener.ts'
 import { lateHead, longHead, type Malformed, malformed } from './malformed.ts'
 import {
-  BodyTooLarge,
+  bodyTooLarge,
   comesInPieces,
   type HttpAnswer,
   type HttpRequest,
@@ -250,7 +250,7 @@ class NodeRequest implements HttpRequest {
       }
       this.incoming.on('data', (piece: Buffer) => {
         if (kept.size + piece.byteLength <= limitBytes) kept.add(piece)
-        else this.rejectBody?.(new BodyTooLarge())
+        else this.rejectBody?.(bodyTooLarge(limitBytes))
       })
       this.incoming.once('end', () => resolve(kept.whole))
       this.incoming.once('error', reject)

@@ -1,3 +1,4 @@
+import { faultKind } from '../vocabulary/faults.ts'
 /** A request as both runtimes can give it without a conversion. */
 export interface HttpRequest {
   method: string
@@ -15,7 +16,7 @@ export interface HttpRequest {
   isGone(): boolean
   /** Undefined if some of the body is still to come. */
   arrivedBody(): Uint8Array | undefined
-  /** Throws `BodyTooLarge` past `limitBytes`, and if the request was answered before. */
+  /** Throws `bodyTooLarge` past `limitBytes`, and if the request was answered before. */
   body(limitBytes: number): Promise<Uint8Array>
   /** The body as it arrives, no faster than it is read. Throws if it breaks off. */
   stream(): AsyncIterable<Uint8Array>
@@ -54,4 +55,4 @@ export function isLive(body: HttpAnswer['body']): body is Live {
 
 export type HttpHandler = (request: HttpRequest) => Promise<HttpAnswer>
 
-export class BodyTooLarge extends Error {}
+export const bodyTooLarge = faultKind<number>('bodyTooLarge', (limit) => `over ${limit} bytes`)

@@ -1,4 +1,4 @@
-import { BodyTooLarge } from './message.ts'
+import { bodyTooLarge } from './message.ts'
 
 /** In one buffer, because a list of pieces of one byte would take fifty times more. */
 export class Pieces {
@@ -26,11 +26,11 @@ export class Pieces {
   }
 }
 
-/** Throws `BodyTooLarge` past `limitBytes`. */
+/** Throws `bodyTooLarge` past `limitBytes`. */
 export async function collect(pieces: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Uint8Array> {
   const kept = new Pieces()
   for await (const piece of pieces) {
-    if (kept.size + piece.byteLength > limitBytes) throw new BodyTooLarge()
+    if (kept.size + piece.byteLength > limitBytes) throw bodyTooLarge(limitBytes)
     kept.add(piece)
   }
   return kept.whole

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { faultKind } from '../vocabulary/faults.ts'
 import type { Reason } from '../vocabulary/refusals.ts'
 import { everyRole, type Role } from '../vocabulary/roles.ts'
 
@@ -9,7 +10,7 @@ export interface Network {
 }
 
 /** Its message goes on after the setting's name. */
-export class SettingFault extends Error {}
+export const settingFault = faultKind('setting')
 
 export interface Setting<Value> {
   name: string
@@ -17,7 +18,7 @@ export interface Setting<Value> {
   meaning: Reason
   /** The value may be in a file, whose path the same setting with `_FILE` gives. */
   isSecret?: true
-  /** Throws `SettingFault`. */
+  /** Throws `settingFault`. */
   parse(text: string | undefined): Value
 }
 
@@ -34,7 +35,7 @@ export function optional(fault: (text: string) => string | undefined = () => und
 
 function checked(text: string, fault: (text: string) => string | undefined): string {
   const said = fault(text)
-  if (said !== undefined) throw new SettingFault(said)
+  if (said !== undefined) throw settingFault(said)
   return text
 }
 
@@ -42,7 +43,7 @@ export function integer(fallback: number, minimum: number, maximum: number): Nam
   const parse = (given = String(fallback)) => {
     const value = /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN
     if (value >= minimum && value <= maximum) return value
-    throw new SettingFault(`must be a whole number from ${minimum} to ${maximum}, but it is "${given}"`)
+    throw settingFault(`must be a whole number from ${minimum} to ${maximum}, but it is "${given}"`)
   }
   return { fallback: String(fallback), parse }
 }
@@ -51,7 +52,7 @@ export function share(fallback: number): Named<number> {
   const parse = (given = String(fallback)) => {
     const value = /^\d(\.\d{1,6})?$/.test(given) ? Number(given) : Number.NaN
     if (value > 0 && value <= 1) return value
-    throw new SettingFault(`must be a decimal number above 0 and at most 1, but it is "${given}"`)
+    throw settingFault(`must be a decimal number above 0 and at most 1, but it is "${given}"`)
   }
   return { fallback: String(fallback), parse }
 }
@@ -61,7 +62,7 @@ export function oneOf<const Choice extends string>(...choices: [Choice, ...Choic
   const parse = (given: string = choices[0]) => {
     const choice = choices.find((known) => known === given)
     if (choice !== undefined) return choice
-    throw new SettingFault(`must be one of ${choices.join(', ')}, but it is "${given}"`)
+    throw settingFault(`must be one of ${choices.join(', ')}, but it is "${given}"`)
   }
   return { fallback: choices[0], parse }
 }
@@ -85,7 +86,7 @@ export function readPublicUrl(text: string | undefined): string | undefined {
   const isOrigin = url !== undefined && [url.origin, `${url.origin}/`].includes(text.toLowerCase())
   const isLocal = url !== undefined && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname)
   if (isOrigin && (url.protocol === 'https:' || (url.protocol === 'http:' && isLocal))) return url.origin
-  throw new SettingFault(`must be https://HOST without a path (http only for localhost), but it is "${text}"`)
+  throw settingFault(`must be https://HOST without a path (http only for localhost), but it is "${text}"`)
 }
 
 const isLoopbackHost = (hostname: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
@@ -116,17 +117,17 @@ export function readRoleRules(text: string | undefined): { role: Role; values: s
     const [name = '', ...rest] = rule.split('=')
     const role = everyRole.find((known) => known === name.trim())
     if (role === undefined) {
-      throw new SettingFault(`names the role "${name.trim()}", but the roles are ${everyRole.join(', ')}`)
+      throw settingFault(`names the role "${name.trim()}", but the roles are ${everyRole.join(', ')}`)
     }
     const values = rest
       .join('=')
       .split(',')
       .map((value) => value.trim())
       .filter((value) => value !== '')
-    if (values.length === 0) throw new SettingFault(`has no value for the role ${role}`)
+    if (values.length === 0) throw settingFault(`has no value for the role ${role}`)
     return { role, values }
   })
-  if (read.length === 0) throw new SettingFault('must look like admin=ops-admins;viewer=*')
+  if (read.length === 0) throw settingFault('must look like admin=ops-admins;viewer=*')
   return everyRole.flatMap((role) => {
     const values = read.filter((rule) => rule.role === role).flatMap((rule) => rule.values)
     return values.length === 0 ? [] : [{ role, values }]
@@ -139,7 +140,7 @@ export function readRoles(text: string | undefined): Role[] | undefined {
   return names?.map((name) => {
     const role = everyRole.find((known) => known === name)
     if (role !== undefined) return role
-    throw new SettingFault(`names the role "${name}", but the roles are ${everyRole.join(', ')}`)
+    throw settingFault(`names the role "${name}", but the roles are ${everyRole.join(', ')}`)
   })
 }
 
@@ -164,7 +165,7 @@ export function readProxies(text: string | undefined): Network[] | undefined {
     const longest = version === 4 ? 32 : 128
     const bits = prefix === undefined ? longest : /^\d{1,3}$/.test(prefix) ? Number(prefix) : Number.NaN
     if (version === 0 || rest.length > 0 || !(bits <= longest)) {
-      throw new SettingFault(`contains "${written}", which is neither an address nor a network`)
+      throw settingFault(`contains "${written}", which is neither an address nor a network`)
     }
     return { address, bits, family: version === 4 ? 'ipv4' : 'ipv6' }
   })

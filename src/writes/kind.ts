@@ -2,6 +2,7 @@ import { readClock } from '../database/clock.ts'
 import type { Statements } from '../database/open.ts'
 import { inOneFlight } from '../database/transaction.ts'
 import { insertEventTexts, type NewEventText } from '../events/store.ts'
+import { faultKind } from '../vocabulary/faults.ts'
 import { groupBy } from '../vocabulary/group-by.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 
@@ -39,7 +40,7 @@ export type Decided<Row> = Carried<Row> | { refusal: Refusal }
 export type Decision<Row> = Decided<Row> | { again: true }
 
 /** What the transaction was prepared by has changed, so it is rolled back and retried. */
-export class TryAgain extends Error {}
+export const tryAgain = faultKind('tryAgain')
 
 export interface WriteKind<Body, Known, Row> {
   /** Returns the applications to lock besides those that the writes name, read without a lock. */
@@ -83,7 +84,7 @@ export async function saveDecisions<Row>(
 
 /**
  * Carries out writes in order, under these applications' locks; a dry run only decides. `before` adds to what was read
- * what an earlier dry run would have written. Returns one decision each. Throws `TryAgain`.
+ * what an earlier dry run would have written. Returns one decision each. Throws `tryAgain`.
  */
 export async function carryOut<Body, Known, Row>(
   tx: Statements,
@@ -100,7 +101,7 @@ export async function carryOut<Body, Known, Row>(
   before?.(known)
   const decisions = writes.map((write) => {
     const decision = decideWrite(kind, known, write, now)
-    if ('again' in decision) throw new TryAgain()
+    if ('again' in decision) throw tryAgain('a row has changed since it was read')
     return decision
   })
   if (!isDryRun) await saveDecisions(tx, kind, decisions, now)

@@ -8,6 +8,7 @@ import { byId, type PageQuery, readPage } from '../../database/page.ts'
 import { textArray } from '../../database/routine.ts'
 import { transaction } from '../../database/transaction.ts'
 import { readActor } from '../../events/rules.ts'
+import { faultKind } from '../../vocabulary/faults.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { showMoment, type TimeRange } from '../../vocabulary/moments.ts'
 import { Refusal, type RefusalName } from '../../vocabulary/refusals.ts'
@@ -188,8 +189,7 @@ function toJob(row: Row, owner: string): Job {
   }
 }
 
-/** Another process has the job, or it was cancelled. */
-export class JobLost extends Error {}
+export const jobLost = faultKind<{ id: number }>('jobLost', ({ id }) => `job ${id} is another process’s, or was cancelled`)
 
 /** The decided rows and the new position. Fields left out stay as they are. */
 export interface Progress {
@@ -207,7 +207,7 @@ export interface Progress {
 
 /**
  * Stores results in the transaction that wrote the rows, so that a row has both its effect and its result, or neither.
- * Returns the number of refused rows so far. Throws `JobLost` if another process has the job.
+ * Returns the number of refused rows so far. Throws `jobLost` if another process has the job.
  */
 export async function settleRows(tx: Statements, job: Job, progress: Progress): Promise<number> {
   const { outcomes, nextPiece = null, nextRow = null, bytesRead = null, freedBytes = 0, position = null } = progress
@@ -231,7 +231,7 @@ export async function settleRows(tx: Statements, job: Job, progress: Progress): 
       select j.id, coalesce((select max(r.id) from import_result r where r.import_id = j.id), 0) + 1,
         ${created}, ${updated}, ${existing}, ${refused}, ${text} from job j where ${text}::text is not null)
     select refused from job`
-  if (settled[0] === undefined) throw new JobLost()
+  if (settled[0] === undefined) throw jobLost(job)
   return settled[0].refused
 }
 
@@ -273,10 +273,10 @@ export async function renewJobLease(sql: Statements, job: Job): Promise<void> {
   await renewal(sql, job)
 }
 
-/** Reads the stored position and renews the lease. Throws `JobLost`. */
+/** Reads the stored position and renews the lease. Throws `jobLost`. */
 export async function readPosition(sql: Statements, job: Job): Promise<void> {
   const [row] = await renewal(sql, job)
-  if (row === undefined) throw new JobLost()
+  if (row === undefined) throw jobLost(job)
   job.row = row
 }
 
@@ -285,12 +285,12 @@ const renewal = (sql: Statements, { id, owner }: Job) => sql`
   where id = ${id} and lease_owner = ${owner} and status = ${jobStatus.running}
   returning *`
 
-/** Marks the job as done. Throws `JobLost`. */
+/** Marks the job as done. Throws `jobLost`. */
 export async function finishJob(sql: Statements, job: Job): Promise<void> {
   const finished = await sql`
     update import set status = ${jobStatus.done}, bytes_read = bytes, finished_at = now(), lease_until = '-infinity'
     where id = ${job.id} and lease_owner = ${job.owner} and status = ${jobStatus.running}`
-  if (finished.count === 0) throw new JobLost()
+  if (finished.count === 0) throw jobLost(job)
 }
 
 export async function failJob(sql: Statements, job: Job, { words, failure }: ToldFailure): Promise<void> {

@@ -3,10 +3,11 @@ import { databaseRefusal } from '../../database/failures.ts'
 import type { Statements } from '../../database/open.ts'
 import { yielder } from '../../runtime/event-loop.ts'
 import { Loop, startRounds } from '../../runtime/loop.ts'
+import { faultKind } from '../../vocabulary/faults.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import type { RefusalName } from '../../vocabulary/refusals.ts'
 import type { Admission } from '../../vocabulary/roles.ts'
-import { TryAgain } from '../../writes/kind.ts'
+import { tryAgain } from '../../writes/kind.ts'
 import { findAccessLoss, lockApplicationsOf } from './access/store.ts'
 import { accessLost, attemptsFailed, rowsRefused, type ToldFailure } from './failure/rules.ts'
 import * as store from './store.ts'
@@ -44,14 +45,7 @@ interface Pace {
   busyRows: number
 }
 
-class AccessLost extends Error {
-  readonly loss: RefusalName
-
-  constructor(loss: RefusalName) {
-    super(`access is lost: ${loss}`)
-    this.loss = loss
-  }
-}
+const accessIsLost = faultKind<RefusalName>('accessIsLost', (loss) => `access is lost: ${loss}`)
 
 /** Locks the job's applications. Throws if its caller may no longer do `admission` to one row. */
 export async function requireAccessOf(tx: Statements, job: store.Job, admission: Admission): Promise<void> {
@@ -59,7 +53,7 @@ export async function requireAccessOf(tx: Statements, job: store.Job, admission:
   await lockApplicationsOf(tx, job)
   job.waitedMs = performance.now() - askedAt
   const loss = await findAccessLoss(tx, job, admission)
-  if (loss !== undefined) throw new AccessLost(loss)
+  if (loss !== undefined) throw accessIsLost(loss)
 }
 
 /** Runs jobs, whichever process received them. */
@@ -124,8 +118,8 @@ export class JobWorker {
         failures = 0
         hasFailed = false
       } catch (error) {
-        if (error instanceof store.JobLost) return true
-        if (error instanceof TryAgain) continue
+        if (store.jobLost.is(error)) return true
+        if (tryAgain.is(error)) continue
         hasFailed = true
         log.warn({ err: error, ...named(job, steps) }, `${steps.noun} attempt failed; will retry`)
         if (databaseRefusal(error) === undefined && ++failures === limits.importFailures) {
@@ -151,8 +145,8 @@ export class JobWorker {
     try {
       return await this.step(job, steps, pace, hasFailed)
     } catch (error) {
-      if (!(error instanceof AccessLost)) throw error
-      await this.giveUp(job, steps, error, accessLost(failedJob(job, steps), error.loss))
+      if (!accessIsLost.is(error)) throw error
+      await this.giveUp(job, steps, error, accessLost(failedJob(job, steps), error.detail))
       return true
     }
   }

@@ -4,6 +4,7 @@ import { insertPlatformEvent } from '../../events/store.ts'
 import { sourceNetwork } from '../../http/source-address.ts'
 import { Turns } from '../../runtime/turns.ts'
 import type { PlatformEventType } from '../../vocabulary/event-types.ts'
+import { faultKind } from '../../vocabulary/faults.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { Refusal, unavailable } from '../../vocabulary/refusals.ts'
 
@@ -141,27 +142,24 @@ function count(sql: Sql, attempt: Attempt): Promise<PastLimit | undefined> {
       if (row === undefined || row.failures <= limit.most) continue
       const isOpen = row.failed <= limit.most
       if (isOpen && attempt.tried === undefined && limit.what === 'source') continue
-      throw new PastLimit(limit, Math.max(1, row.seconds), isOpen)
+      throw pastLimit({ limit, seconds: Math.max(1, row.seconds), isOpen })
     }
     return undefined
   }).catch((error) => {
-    if (error instanceof PastLimit) return error
+    if (pastLimit.is(error)) return error.detail
     throw error
   })
 }
 
-class PastLimit extends Error {
-  readonly limit: Limit
-  readonly seconds: number
+interface PastLimit {
+  limit: Limit
+  seconds: number
   /** Whether it would be within the limit if all attempts under way were right. */
-  readonly isOpen: boolean
-  constructor(limit: Limit, seconds: number, isOpen: boolean) {
-    super('past a limit')
-    this.limit = limit
-    this.seconds = seconds
-    this.isOpen = isOpen
-  }
+  isOpen: boolean
 }
+
+/** Undoes the counting. */
+const pastLimit = faultKind<PastLimit>('pastLimit', ({ limit }) => `past the limit of a ${limit.what}`)
 
 /** A right password shows that the person's earlier attempts were not guesses: all of them are taken back. */
 export async function forgetAttempts(sql: Sql, attempt: Attempt): Promise<void> {

@@ -16,7 +16,7 @@ import { lockAccount } from '../second-factor/store.ts'
 import { beginSession, endSessions, type Source } from '../sessions/sign-in.ts'
 import { noteProof, noteProviderProof, requireAccount, requireSession, sessionsOfAccount } from '../sessions/store.ts'
 import type { Identity } from './provider.ts'
-import { SignOnFault } from './provider-faults.ts'
+import { signOnFault } from './provider-faults.ts'
 import type { SealedFlow } from './routes.ts'
 import { claimAt, namesOf, roleOf } from './rules.ts'
 import * as store from './store.ts'
@@ -175,15 +175,15 @@ export class Arrivals {
     return { cookies: [] }
   }
 
-  /** If our second factor is required too, it must complete the proof. Throws 10002 and `SignOnFault`. */
+  /** If our second factor is required too, it must complete the proof. Throws 10002 and `signOnFault`. */
   private async confirm(tx: Statements, { sessionId, startedAt, who }: Arrival, extent: Extent): Promise<Ended> {
     const { rules } = this.context
     const { operatorId } = await requireSession(tx, sessionId, this.context)
     const account = await store.findLinked(tx, who)
     if (account === undefined || account.id !== operatorId)
-      throw new SignOnFault('a different person signed in than the one in the session')
+      throw signOnFault('a different person signed in than the one in the session')
     if (who.authTime === undefined || who.authTime < startedAt - anewSeconds) {
-      throw new SignOnFault('the person didn’t sign in again (auth_time)')
+      throw signOnFault('the person didn’t sign in again (auth_time)')
     }
     if (extent === 'checked') return { cookies: [] }
     if (rules.asksFactorAfterSignOn && (await requireAccount(tx, operatorId)).hasFactor) {

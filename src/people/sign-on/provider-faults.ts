@@ -1,10 +1,11 @@
 import * as oauth from 'oauth4webapi'
+import { faultKind } from '../../vocabulary/faults.ts'
 
 /** The provider does not respond, or not as a provider must. The message is for the log. */
-export class ProviderAway extends Error {}
+export const providerAway = faultKind('providerAway')
 
 /** The browser or the provider returned what does not belong to the request. The message is for the log. */
-export class SignOnFault extends Error {}
+export const signOnFault = faultKind('signOn')
 
 const notConform: unknown[] = [oauth.PARSE_ERROR, oauth.RESPONSE_IS_NOT_JSON, oauth.RESPONSE_IS_NOT_CONFORM]
 
@@ -12,7 +13,7 @@ export function faultOf(error: unknown): Error {
   const { name, message, code } = error as Error & { code?: unknown }
   const words =
     error instanceof oauth.AuthorizationResponseError ? ` (${error.error}: ${error.error_description ?? ''})` : ''
-  return notConform.includes(code) ? new ProviderAway(message) : new SignOnFault(`${name}: ${message}${words}`)
+  return notConform.includes(code) ? providerAway(message) : signOnFault(`${name}: ${message}${words}`)
 }
 
 /** The issuer that discovery names, if it is another one. */
@@ -26,15 +27,15 @@ export async function away<Answer>(run: () => Promise<Answer>): Promise<Answer> 
     return await run()
   } catch (error) {
     const cause = error instanceof Error ? error : new Error(String(error))
-    throw new ProviderAway(`${cause.message}${cause.cause instanceof Error ? ` (${cause.cause.message})` : ''}`)
+    throw providerAway(`${cause.message}${cause.cause instanceof Error ? ` (${cause.cause.message})` : ''}`)
   }
 }
 
-/** The time is for all responses of the provider together. Throws `ProviderAway`. */
+/** The time is for all responses of the provider together. Throws `providerAway`. */
 export async function within<Answer>(milliseconds: number, asked: Promise<Answer>): Promise<Answer> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new ProviderAway('the provider has not answered in time')), milliseconds)
+    timer = setTimeout(() => reject(providerAway('the provider has not answered in time')), milliseconds)
   })
   try {
     return await Promise.race([asked, late])

@@ -11,7 +11,7 @@ import * as oauth from 'oauth4webapi'
 import type { Config } from '../../config.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { type OutgoingFetch, outgoingTo } from './outgoing.ts'
-import { away, faultOf, otherIssuerOf, ProviderAway, SignOnFault, within } from './provider-faults.ts'
+import { away, faultOf, otherIssuerOf, providerAway, signOnFault, within } from './provider-faults.ts'
 
 // The libraries check what the standards require. The rest is checked here (contract §12.2): every signature, also of
 // tokens that came over TLS, and tokens with a time in the future.
@@ -112,7 +112,7 @@ export class Provider {
 
   private async askDiscovery(): Promise<oauth.AuthorizationServer> {
     const { issuer } = this.settings
-    const callsItself = (name: string) => new ProviderAway(`the provider calls itself ${name}, not ${issuer}`)
+    const callsItself = (name: string) => providerAway(`the provider calls itself ${name}, not ${issuer}`)
     const server = await away(async () => {
       const url = new URL(issuer)
       const response = await oauth.discoveryRequest(url, { ...this.options, algorithm: 'oidc' })
@@ -125,13 +125,13 @@ export class Provider {
     // The library compares them as URLs, and ignores a slash at the end.
     if (server.issuer !== issuer) throw callsItself(server.issuer)
     for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const) {
-      if (server[name] === undefined) throw new ProviderAway(`the provider’s discovery has no ${name}`)
+      if (server[name] === undefined) throw providerAway(`the provider’s discovery has no ${name}`)
     }
     this.server = { value: server, at: performance.now() }
     return server
   }
 
-  /** At most 5 minutes old. Throws `ProviderAway`. */
+  /** At most 5 minutes old. Throws `providerAway`. */
   async findKeys(): Promise<JSONWebKeySet> {
     const { keys } = this
     return keys !== undefined && performance.now() - keys.at < keysMs ? keys.value : this.fetchKeys()
@@ -174,7 +174,7 @@ export class Provider {
     return url.href
   }
 
-  /** Before the provider is asked. Throws `SignOnFault` and `ProviderAway`. */
+  /** Before the provider is asked. Throws `signOnFault` and `providerAway`. */
   async readCallback(query: URLSearchParams, state: string): Promise<URLSearchParams> {
     const server = await this.discover()
     let parameters: URLSearchParams
@@ -184,11 +184,11 @@ export class Provider {
       throw faultOf(error)
     }
     const [code = '', ...others] = parameters.getAll('code')
-    if (code === '' || others.length > 0) throw new SignOnFault('the browser did not bring one authorization code')
+    if (code === '' || others.length > 0) throw signOnFault('the browser did not bring one authorization code')
     return parameters
   }
 
-  /** Throws `SignOnFault` and `ProviderAway`. */
+  /** Throws `signOnFault` and `providerAway`. */
   async identify(parameters: URLSearchParams, flow: Flow, roleClaim: (claims: object) => unknown): Promise<Identity> {
     const server = await this.discover()
     const tokens = await this.exchange(server, parameters, flow)
@@ -224,8 +224,8 @@ export class Provider {
       refused = await refusalOfClient(response)
       if (refused === undefined) this.workingWay = way
     }
-    if (refused !== undefined) throw new ProviderAway(`the token endpoint refuses the client: ${refused}`)
-    if (response.status >= 500) throw new ProviderAway(`the token endpoint answers ${response.status}`)
+    if (refused !== undefined) throw providerAway(`the token endpoint refuses the client: ${refused}`)
+    if (response.status >= 500) throw providerAway(`the token endpoint answers ${response.status}`)
     try {
       return await oauth.processAuthorizationCodeResponse(server, client, response, {
         expectedNonce: flow.nonce,
@@ -233,7 +233,7 @@ export class Provider {
       })
     } catch (error) {
       const isOurs = error instanceof oauth.ResponseBodyError && error.error !== 'invalid_grant'
-      throw isOurs ? new ProviderAway(`the token endpoint refuses: ${error.error}`) : faultOf(error)
+      throw isOurs ? providerAway(`the token endpoint refuses: ${error.error}`) : faultOf(error)
     }
   }
 
@@ -254,7 +254,7 @@ export class Provider {
 
   private async askUserInfo(server: oauth.AuthorizationServer, accessToken: string, subject: string) {
     const response = await away(() => oauth.userInfoRequest(server, this.client, accessToken, this.options))
-    if (response.status >= 500) throw new ProviderAway(`the userinfo endpoint answers ${response.status}`)
+    if (response.status >= 500) throw providerAway(`the userinfo endpoint answers ${response.status}`)
     try {
       if (response.headers.get('content-type')?.startsWith('application/jwt')) {
         const { issuer } = server
@@ -268,7 +268,7 @@ export class Provider {
     }
   }
 
-  /** Throws `SignOnFault` and `ProviderAway`. */
+  /** Throws `signOnFault` and `providerAway`. */
   async readLogout(token: string): Promise<Logout> {
     const { issuer, clientId } = this.settings
     const claims = await this.verify(token, { issuer, audience: clientId, requiredClaims: ['iat', 'jti', 'events'] })
@@ -282,16 +282,16 @@ export class Provider {
     } = claims as JWTPayload & { sid?: unknown; events?: unknown; nonce?: unknown }
     requireRecent(claims)
     const until = iat + logoutSeconds
-    if (until <= Date.now() / 1000) throw new SignOnFault('the logout token is too old')
-    if (typeof jti !== 'string' || jti === '') throw new SignOnFault('the logout token has no id')
+    if (until <= Date.now() / 1000) throw signOnFault('the logout token is too old')
+    if (typeof jti !== 'string' || jti === '') throw signOnFault('the logout token has no id')
     const isLogout = isObject(isObject(events) ? events[logoutEvent] : undefined)
     // Providers that follow an earlier version of the standard send no type, or JWT.
     const { typ = 'JWT' } = decodeProtectedHeader(token)
-    if (!/^(application\/)?(logout\+)?jwt$/i.test(typ)) throw new SignOnFault('the token has the wrong type (typ)')
-    if (!isLogout || nonce !== undefined) throw new SignOnFault('the token is not a logout token')
+    if (!/^(application\/)?(logout\+)?jwt$/i.test(typ)) throw signOnFault('the token has the wrong type (typ)')
+    if (!isLogout || nonce !== undefined) throw signOnFault('the token is not a logout token')
     const [subject, sessionId] = [sub ?? null, typeof sid === 'string' ? sid : null]
     if (subject === null && sessionId === null)
-      throw new SignOnFault('the logout token names neither a person nor a session')
+      throw signOnFault('the logout token names neither a person nor a session')
     return { subject, sessionId, id: jti, until: new Date(until * 1000) }
   }
 
@@ -304,13 +304,13 @@ export class Provider {
     try {
       return await verified(await this.findKeys())
     } catch (error) {
-      if (error instanceof ProviderAway) throw error
+      if (providerAway.is(error)) throw error
       if (!(error instanceof errors.JWKSNoMatchingKey) || !this.mayFetchAgain()) throw faultOf(error)
     }
     try {
       return await verified(await this.fetchKeys())
     } catch (error) {
-      throw error instanceof ProviderAway ? error : faultOf(error)
+      throw providerAway.is(error) ? error : faultOf(error)
     }
   }
 
@@ -366,13 +366,13 @@ async function refusalOfClient(response: Response): Promise<string | undefined> 
 function requireSound(claims: JWTPayload, clientId: string): void {
   requireRecent(claims)
   const { sub, azp, exp } = claims as JWTPayload & { azp?: unknown }
-  if (typeof sub !== 'string' || sub === '' || sub.length > 255) throw new SignOnFault('the ID token has no subject')
-  if (azp !== undefined && azp !== clientId) throw new SignOnFault('the ID token is for another client (azp)')
-  if (exp === undefined || exp <= Date.now() / 1000) throw new SignOnFault('the ID token has expired')
+  if (typeof sub !== 'string' || sub === '' || sub.length > 255) throw signOnFault('the ID token has no subject')
+  if (azp !== undefined && azp !== clientId) throw signOnFault('the ID token is for another client (azp)')
+  if (exp === undefined || exp <= Date.now() / 1000) throw signOnFault('the ID token has expired')
 }
 
 function requireRecent({ iat }: JWTPayload): void {
   if (typeof iat !== 'number' || iat > Date.now() / 1000 + aheadSeconds) {
-    throw new SignOnFault('the token was issued in the future (iat)')
+    throw signOnFault('the token was issued in the future (iat)')
   }
 }

@@ -25,7 +25,7 @@ import { openTicket, sealTicket, type Ticket } from '../tickets/tickets.ts'
 import { type Arrival, Arrivals, type Ended } from './arrivals.ts'
 import * as contract from './contract.ts'
 import type { Flow, Identity, Provider } from './provider.ts'
-import { ProviderAway, SignOnFault, within } from './provider-faults.ts'
+import { providerAway, signOnFault, within } from './provider-faults.ts'
 import { claimAt } from './rules.ts'
 import * as store from './store.ts'
 
@@ -100,13 +100,13 @@ export function signOnRoutes(
     if ((await requireAccount(sql, id)).hasFactor) throw new Refusal('secondFactorRequired')
   }
 
-  /** The ticket stays usable. Throws `SignOnFault` without a valid one, or for another `state` than its own. */
+  /** The ticket stays usable. Throws `signOnFault` without a valid one, or for another `state` than its own. */
   function openFlow(source: Callback, query: URLSearchParams) {
     const text = cookies.find(source, 'signOn')
     const ticket = text === undefined ? undefined : openTicket<SealedFlow>(secrets, ticketPurpose, text)
-    if (ticket === undefined) throw new SignOnFault('the callback has no cookie of a sign-in in progress')
+    if (ticket === undefined) throw signOnFault('the callback has no cookie of a sign-in in progress')
     if (query.getAll('state').join() !== ticket.content.state)
-      throw new SignOnFault('the state in the callback is not the one that was sent')
+      throw signOnFault('the state in the callback is not the one that was sent')
     return ticket
   }
 
@@ -117,12 +117,12 @@ export function signOnRoutes(
 
   /** Shows a flow's code to the provider once. Only a known person uses the ticket up: strangers leave no row. */
   async function identify(from: Provider, ticket: Ticket<SealedFlow>, parameters: URLSearchParams): Promise<Identity> {
-    if (!shown.add(ticket.id) || (await isUsed(sql, ticket))) throw new SignOnFault(secondTime)
+    if (!shown.add(ticket.id) || (await isUsed(sql, ticket))) throw signOnFault(secondTime)
     const identity = await within(
       limits.signOnMs,
       from.identify(parameters, ticket.content, (claims) => claimAt(claims, config.oidcRoleClaim)),
     )
-    if (!(await useOnce(sql, ticket))) throw new SignOnFault(secondTime)
+    if (!(await useOnce(sql, ticket))) throw signOnFault(secondTime)
     return identity
   }
 
@@ -179,10 +179,10 @@ export function signOnRoutes(
   async function complete(sessionId: number, source: Source & Pick<OperationRequest, 'pending'>): Promise<string> {
     const text = cookies.find(source, 'arrival')
     const ticket = text === undefined ? undefined : openTicket<SealedArrival>(secrets, arrivalPurpose, text)
-    if (ticket === undefined) throw new SignOnFault('there is no sign-on to complete')
+    if (ticket === undefined) throw signOnFault('there is no sign-on to complete')
     const { returnTo, ...arrival } = ticket.content
     requireSame(arrival, sessionId)
-    if (!(await useOnce(sql, ticket))) throw new SignOnFault(secondTime)
+    if (!(await useOnce(sql, ticket))) throw signOnFault(secondTime)
     const { lacks } = await arrivals.complete(arrival, source, 'whole', source.pending)
     if (lacks !== undefined) throw new Refusal('secondFactorRequired')
     return returnTo ?? '/console/account'
@@ -191,9 +191,9 @@ export function signOnRoutes(
   /** The provider's own words go to the log alone. */
   function refusalOf(error: unknown, requestId: string): Refusal['refusal'] {
     if (error instanceof Refusal) return error.refusal
-    if (error instanceof SignOnFault || error instanceof ProviderAway) {
+    if (signOnFault.is(error) || providerAway.is(error)) {
       lines.note(refusedLine, () => ({ requestId, reason: error.message.slice(0, 500) }))
-      return error instanceof SignOnFault ? 'signOnFailed' : 'signOnUnavailable'
+      return signOnFault.is(error) ? 'signOnFailed' : 'signOnUnavailable'
     }
     log.error({ requestId, err: error }, 'single sign-on failed')
     return databaseRefusal(error)?.refusal ?? 'internalFault'
@@ -225,7 +225,7 @@ export function signOnRoutes(
         ...{ sessionId, formerHash },
       }
       const authorizationUrl = await to.authorizationUrl(flow, purpose === 'confirm').catch((error: unknown) => {
-        if (!(error instanceof ProviderAway)) throw error
+        if (!providerAway.is(error)) throw error
         throw new Refusal(refusalOf(error, requestId), { headers: { 'retry-after': '5' } })
       })
       const ticket = sealTicket(secrets, ticketPurpose, flow, limits.signOnSeconds)
@@ -242,7 +242,7 @@ export function signOnRoutes(
       if (sessionId === null) throw new Refusal('notPermitted')
       requireProvider()
       const returnTo = await complete(sessionId, source).catch((error: unknown) => {
-        throw error instanceof SignOnFault ? new Refusal(refusalOf(error, requestId)) : error
+        throw signOnFault.is(error) ? new Refusal(refusalOf(error, requestId)) : error
       })
       const headers = { 'cache-control': 'no-store' }
       return new JsonText(JSON.stringify({ returnTo }), headers, [cookies.clear(source, 'arrival')])
@@ -307,7 +307,7 @@ export function signOnRoutes(
 
 /** Refused because of the caller, and not because the provider or the service is away. */
 const isOfCaller = (error: unknown) =>
-  error instanceof SignOnFault || (error instanceof Refusal && refusals[error.refusal].status < 500)
+  signOnFault.is(error) || (error instanceof Refusal && refusals[error.refusal].status < 500)
 
 const needsSession = (purpose: contract.Purpose): purpose is 'link' | 'confirm' =>
   purpose === 'link' || purpose === 'confirm'
@@ -315,8 +315,7 @@ const needsSession = (purpose: contract.Purpose): purpose is 'link' | 'confirm' 
 const secondTime = 'the callback was repeated'
 
 function requireSame(arrival: Arrival, sessionId: number): void {
-  if (arrival.sessionId !== sessionId)
-    throw new SignOnFault('the browser holds another session than the one that began it')
+  if (arrival.sessionId !== sessionId) throw signOnFault('the browser holds another session than the one that began it')
 }
 
 function refusedPage(purpose: contract.Purpose, refusal: Refusal['refusal'], requestId: string): string {
