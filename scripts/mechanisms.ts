@@ -13,13 +13,13 @@ export const mechanisms = {
   'database routines': { uses: / = routine\($/, most: 8 },
   'readers of filters': { uses: /^export function readFilters/, most: 1 },
   'time zones (`setTimeZone`)': { uses: /^export function setTimeZone/, most: 1 },
-  'repeating timers (`setInterval`)': { uses: /\bsetInterval\(/, most: 3 },
+  'repeating timers (`Loop`)': { uses: /\bsetInterval\(|^export class Loop\b/, most: 1 },
   'queues and turns (classes)': {
     uses: /^(export )?class (GroupCommit|Turns|Reads|Pace|Throttle|\w*Queue)\b/,
     most: 6,
   },
-  'classes of errors': { uses: /\bextends (\w*Error|Refusal)\b/, most: 13 },
-  classes: { uses: /^(export )?(abstract )?class /, most: 95 },
+  'classes of errors': { uses: /\bextends (\w*Error|Refusal)\b/, most: 3 },
+  classes: { uses: /^(export )?(abstract )?class /, most: 85 },
   'sets of dependencies (`interface Parts` and its like)': { uses: /\binterface \w*Parts\b/, most: 2 },
   'places that ask whether the database is distributed': { uses: /\bisDistributed\b/, most: 35 },
 } satisfies Record<string, { uses: RegExp; most: number }>

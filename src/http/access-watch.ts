@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { operators } from '../callers/cache.ts'
 import type { Caller } from '../callers/caller.ts'
+import { type Rounds, startRounds } from '../runtime/loop.ts'
 import { Refusal, type RefusalName } from '../vocabulary/refusals.ts'
 import type { Reply } from './answer.ts'
 import { type HttpRequest, isStreamed, type Streamed } from './message.ts'
@@ -32,7 +33,7 @@ interface Watch {
 export class AccessWatch {
   private readonly authenticateAnew: (request: HttpRequest) => Promise<Caller>
   private readonly callers = new Map<string, Watched>()
-  private timer: ReturnType<typeof setInterval> | undefined
+  private rounds: Rounds | undefined
   private ticks = 0
 
   constructor(authenticateAnew: (request: HttpRequest) => Promise<Caller>) {
@@ -59,14 +60,14 @@ export class AccessWatch {
     const one = checks.get(what) ?? { check, listeners: new Map() }
     checks.set(what, one)
     one.listeners.set(onLoss, request)
-    this.timer ??= setInterval(() => this.tick(), lookAgainMs / groups)
+    this.rounds ??= startRounds(() => this.tick(), lookAgainMs / groups)
     return () => {
       one.listeners.delete(onLoss)
       if (one.listeners.size === 0 && checks.get(what) === one) checks.delete(what)
       if (checks.size === 0 && this.callers.get(key)?.checks === checks) this.callers.delete(key)
       if (this.callers.size > 0) return
-      clearInterval(this.timer)
-      this.timer = undefined
+      void this.rounds?.stop()
+      this.rounds = undefined
     }
   }
 

@@ -1,4 +1,5 @@
 import type { BlockList } from 'node:net'
+import { startRounds } from '../runtime/loop.ts'
 import { limits } from '../vocabulary/limits.ts'
 import { Connection, type Shared } from './bun-connection.ts'
 import { parserMaker } from './bun-parser.ts'
@@ -43,7 +44,7 @@ export function listenOnBun(
     },
   }
   const server = Bun.listen(options)
-  const sweeper = setInterval(() => {
+  const sweeping = startRounds(() => {
     const now = performance.now()
     for (const connection of all) connection.checkTime(now)
   }, sweepMs)
@@ -54,7 +55,7 @@ export function listenOnBun(
       server.stop()
       for (const connection of shared.idle) if (!connection.isInHead) connection.close()
       await drain.end()
-      clearInterval(sweeper)
+      void sweeping.stop()
       for (const connection of all) connection.terminate()
     },
   }
