@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts'
 import type { Sql } from '../database/open.ts'
-import { lately, type Metrics } from '../runtime/metrics.ts'
+import { lately } from '../runtime/cached.ts'
+import type { Metrics } from '../runtime/metrics.ts'
 import { callbacksNow, countDeliveries, countEndpoints, readBacklog } from './store.ts'
 
 /** For all processes; the gauges are missing while the database is away. */

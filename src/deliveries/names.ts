@@ -2,6 +2,7 @@ import type { LookupAddress } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
+import { cached } from '../runtime/cached.ts'
 import { Turns } from '../runtime/turns.ts'
 import { type Fault, faultKind } from '../vocabulary/faults.ts'
 import { limits } from '../vocabulary/limits.ts'
@@ -35,8 +36,7 @@ export class Names {
   /** The look-ups of one application run one by one. */
   private readonly askers = new Turns({ ofOne: 1, full: unavailable })
   private readonly asks = new Turns({ atOnce: limits.namesAtOnce, full: unavailable })
-  private system: Promise<System> | undefined
-  private readAt = Number.NEGATIVE_INFINITY
+  private readonly readSystem = cached(() => this.readNow(), systemMs)
 
   constructor(options: NamesOptions = {}) {
     this.options = options
@@ -67,15 +67,6 @@ export class Names {
   private remember(name: string, error: Fault): void {
     if (this.failures.size >= limits.namesKnown) this.failures.clear()
     this.failures.set(name, { error, until: performance.now() + (this.options.forgetMs ?? negativeMs) })
-  }
-
-  private readSystem(): Promise<System> {
-    const now = performance.now()
-    if (this.system === undefined || now - this.readAt > systemMs) {
-      this.readAt = now
-      this.system = this.readNow()
-    }
-    return this.system
   }
 
   private async readNow(): Promise<System> {

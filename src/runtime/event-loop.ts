@@ -17,19 +17,11 @@ export function yielder(): () => Promise<void> {
 
 /** Resolves with `otherwise` if it fails or takes too long. */
 export function inTime<Value>(asked: Promise<Value>, otherwise: Value, timeoutMs: number): Promise<Value> {
-  const late = new Promise<Value>((resolve) => setTimeout(resolve, timeoutMs, otherwise))
-  return Promise.race([asked, late]).catch(() => otherwise)
-}
-
-/** Callers share one run while it is under way and for `heldMs` after its end. */
-export function shared<Value>(run: () => Promise<Value>, heldMs: number): () => Promise<Value> {
-  let last: Promise<Value> | undefined
-  return () => {
-    last ??= run().finally(() => {
-      setTimeout(() => {
-        last = undefined
-      }, heldMs).unref()
-    })
-    return last
-  }
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<Value>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs, otherwise)
+  })
+  return Promise.race([asked, late])
+    .catch(() => otherwise)
+    .finally(() => clearTimeout(timer))
 }

@@ -1,5 +1,4 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { inTime } from './event-loop.ts'
 import { startRounds } from './loop.ts'
 
 const batchSizeBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
@@ -248,27 +247,5 @@ export class Metrics {
         for (const [value, reading] of Object.entries((await read()) ?? {})) this.set({ [label]: value }, reading)
       },
     })
-  }
-}
-
-/** Shares one query between scrapes and keeps its result; undefined if it takes too long. */
-export function lately<Value>(
-  ask: () => Promise<Value>,
-  { freshMs, timeoutMs }: { freshMs: number; timeoutMs: number },
-): () => Promise<Value | undefined> {
-  let asking: Promise<Value | undefined> | undefined
-  let answer: { value: Value; at: number } | undefined
-  return () => {
-    if (answer !== undefined && performance.now() - answer.at < freshMs) return Promise.resolve(answer.value)
-    asking ??= ask()
-      .then((value) => {
-        answer = { value, at: performance.now() }
-        return value
-      })
-      .catch(() => undefined)
-      .finally(() => {
-        asking = undefined
-      })
-    return inTime(asking, undefined, timeoutMs)
   }
 }

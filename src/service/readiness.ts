@@ -5,7 +5,8 @@ import { appliedVersion } from '../database/migrate.ts'
 import { areNodesFit } from '../database/nodes.ts'
 import { isWritable } from '../database/open.ts'
 import type { InFlight } from '../http/in-flight.ts'
-import { inTime, shared } from '../runtime/event-loop.ts'
+import { cached } from '../runtime/cached.ts'
+import { inTime } from '../runtime/event-loop.ts'
 
 export type Readiness = () => Promise<Check[]>
 
@@ -38,8 +39,8 @@ export function readinessOf(
   // One after the other: a refused write closes its connection, and would fail other queries on it.
   const look = async () => ({ version: await appliedVersion(sql), canWrite: await isWritable(sql) })
   // Shared: anybody may ask, as often as they like, and tokens and sign-ins use the same connections.
-  const lookOnce = shared(() => inTime(look(), undefined, probeMs(config)), heldMs)
-  const lookAtNodes = shared(() => inTime(areNodesFit(background, config.workers), false, probeMs(config)), nodesHeldMs)
+  const lookOnce = cached(() => inTime(look(), undefined, probeMs(config)), heldMs)
+  const lookAtNodes = cached(() => inTime(areNodesFit(background, config.workers), false, probeMs(config)), nodesHeldMs)
   return async () => {
     const [{ version, canWrite } = {}, areFit] = await Promise.all([lookOnce(), isDistributed() && lookAtNodes()])
     return [

@@ -6,7 +6,8 @@ import { callbacksNow } from '../deliveries/store.ts'
 import { Reply } from '../http/answer.ts'
 import { type Handler, handle, stream } from '../http/handler.ts'
 import { StaticAnswer } from '../http/static-answer.ts'
-import { inTime, shared } from '../runtime/event-loop.ts'
+import { cached } from '../runtime/cached.ts'
+import { inTime } from '../runtime/event-loop.ts'
 import { Turns } from '../runtime/turns.ts'
 import { limits } from '../vocabulary/limits.ts'
 import { refusals, tooManyRequests } from '../vocabulary/refusals.ts'
@@ -26,7 +27,7 @@ export function serviceRoutes(
   describeApi: () => object,
 ): Handler[] {
   let document: StaticAnswer | undefined
-  const readCallbacks = shared(
+  const readCallbacks = cached(
     () => inTime(callbacksNow(sql, config.callbacks), config.callbacks, probeMs(config)),
     heldMs,
   )

@@ -1,6 +1,6 @@
 import { findLastBackups } from '../backup/store.ts'
 import type { Context } from '../context.ts'
-import { lately } from '../runtime/metrics.ts'
+import { lately } from '../runtime/cached.ts'
 import { certificateReader } from './certificate.ts'
 import { type DiskSpace, diskReader } from './disk.ts'
 import { type Finding, judgeBackups, judgeCertificate, judgeSpace } from './findings.ts'

@@ -189,7 +189,10 @@ function toJob(row: Row, owner: string): Job {
   }
 }
 
-export const jobLost = faultKind<{ id: number }>('jobLost', ({ id }) => `job ${id} is another process’s, or was cancelled`)
+export const jobLost = faultKind<{ id: number }>(
+  'jobLost',
+  ({ id }) => `job ${id} is another process’s, or was cancelled`,
+)
 
 /** The decided rows and the new position. Fields left out stay as they are. */
 export interface Progress {

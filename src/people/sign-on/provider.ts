@@ -9,6 +9,7 @@ import {
 } from 'jose'
 import * as oauth from 'oauth4webapi'
 import type { Config } from '../../config.ts'
+import { cached } from '../../runtime/cached.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { type OutgoingFetch, outgoingTo } from './outgoing.ts'
 import { away, faultOf, otherIssuerOf, providerAway, signOnFault, within } from './provider-faults.ts'
@@ -62,20 +63,14 @@ const keysMs = 300_000
 const keysAgainMs = 60_000
 const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout'
 
-interface Kept<Value> {
-  value: Value
-  at: number
-}
-
 export class Provider {
   readonly redirectUri: string
   private readonly settings: ProviderSettings
   private readonly fetch: OutgoingFetch
   private readonly options: Record<symbol, unknown>
-  private server: Kept<oauth.AuthorizationServer> | undefined
-  private asked: Promise<oauth.AuthorizationServer> | undefined
-  private keys: Kept<JSONWebKeySet> | undefined
-  private askedKeys: Promise<JSONWebKeySet> | undefined
+  readonly discover = cached(() => this.askDiscovery(), discoveryMs)
+  /** At most 5 minutes old. Throws `providerAway`. */
+  readonly findKeys = cached(() => this.askKeys(), keysMs)
   private fetchedAgainAt = Number.NEGATIVE_INFINITY
   private secretWays: [oauth.ClientAuth, oauth.ClientAuth] | undefined
   /** Accepted by the token endpoint after it had refused another one. */
@@ -101,15 +96,6 @@ export class Provider {
     return { client_id: this.settings.clientId, [oauth.clockTolerance]: aheadSeconds }
   }
 
-  discover(): Promise<oauth.AuthorizationServer> {
-    const { server } = this
-    if (server !== undefined && performance.now() - server.at < discoveryMs) return Promise.resolve(server.value)
-    this.asked ??= this.askDiscovery().finally(() => {
-      this.asked = undefined
-    })
-    return this.asked
-  }
-
   private async askDiscovery(): Promise<oauth.AuthorizationServer> {
     const { issuer } = this.settings
     const callsItself = (name: string) => providerAway(`the provider calls itself ${name}, not ${issuer}`)
@@ -127,33 +113,17 @@ export class Provider {
     for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const) {
       if (server[name] === undefined) throw providerAway(`the provider’s discovery has no ${name}`)
     }
-    this.server = { value: server, at: performance.now() }
     return server
-  }
-
-  /** At most 5 minutes old. Throws `providerAway`. */
-  async findKeys(): Promise<JSONWebKeySet> {
-    const { keys } = this
-    return keys !== undefined && performance.now() - keys.at < keysMs ? keys.value : this.fetchKeys()
-  }
-
-  private fetchKeys(): Promise<JSONWebKeySet> {
-    this.askedKeys ??= this.askKeys().finally(() => {
-      this.askedKeys = undefined
-    })
-    return this.askedKeys
   }
 
   private async askKeys(): Promise<JSONWebKeySet> {
     const { jwks_uri = '' } = await this.discover()
-    const value = await away(async () => {
+    return away(async () => {
       const response = await this.fetch(jwks_uri, { headers: { accept: 'application/json' } })
       const found = response.status === 200 ? ((await response.json()) as JSONWebKeySet) : undefined
       if (!Array.isArray(found?.keys)) throw new Error(`no keys at ${jwks_uri} (${response.status})`)
       return found
     })
-    this.keys = { value, at: performance.now() }
-    return value
   }
 
   async authorizationUrl({ state, nonce, verifier }: Flow, asksAnew: boolean): Promise<string> {
@@ -308,7 +278,7 @@ export class Provider {
       if (!(error instanceof errors.JWKSNoMatchingKey) || !this.mayFetchAgain()) throw faultOf(error)
     }
     try {
-      return await verified(await this.fetchKeys())
+      return await verified(await this.findKeys.anew())
     } catch (error) {
       throw providerAway.is(error) ? error : faultOf(error)
     }

@@ -1,6 +1,6 @@
 import { Gauge, Registry } from 'prom-client'
 import { divisionName } from '../../regions/names.ts'
-import { shared } from '../../runtime/event-loop.ts'
+import { cached } from '../../runtime/cached.ts'
 import { goneSeconds, listedOfAll, namedApplications, roundMs } from './rules.ts'
 import { type Counted, type KnownApplication, type News, unreachableOf } from './store.ts'
 
@@ -77,11 +77,14 @@ const gauges = {
   },
 }
 
+/** All gauges of a scrape are read within it. */
+const scrapeMs = 10
+
 /** A registry of its own, because all processes show the same. */
 export function fleetRegistry(fleet: KnownFleet): Registry {
   const registry = new Registry()
   // Once for all gauges of a scrape.
-  const shown = shared(async () => fleet.show(), 0)
+  const shown = cached(async () => fleet.show(), scrapeMs)
   for (const name of Object.keys(gauges) as (keyof typeof gauges)[]) {
     new Gauge({
       name,
