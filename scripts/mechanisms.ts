@@ -15,7 +15,7 @@ export const mechanisms = {
   'time zones (`setTimeZone`)': { uses: /^export function setTimeZone/, most: 1 },
   'repeating timers (`Loop`)': { uses: /\bsetInterval\(|^export class Loop\b/, most: 1 },
   'queues and turns (classes)': {
-    uses: /^(export )?class (GroupCommit|Turns|Reads|Pace|Throttle|\w*Queue)\b/,
+    uses: /^(export )?class (GroupCommit|Turns|BatchOrder|Reads|Pace|Throttle|\w*Queue)\b/,
     most: 6,
   },
   'classes of errors': { uses: /\bextends (\w*Error|Refusal)\b/, most: 3 },

@@ -21,7 +21,7 @@ export function stateLane(context: Context): (submission: Submission) => Promise
   const { states: writer } = pools
   const { refreshMs } = presenceTimes(config.presenceSeconds)
   let changesPrevail = false
-  const underWay = new Turns()
+  const underWay = new BatchOrder()
 
   const outcomeOf = (device: Device | undefined): LaneOutcome =>
     device === undefined ? { refusal: new Refusal('deviceNotFound') } : { record: deviceText(showDevice(device)) }
@@ -66,7 +66,7 @@ export function stateLane(context: Context): (submission: Submission) => Promise
  * Keeps concurrent batches in order. The connection runs statements as they are sent, so a batch sends what it applies
  * after the batch before it, and doesn't note a device that an earlier batch may still change.
  */
-class Turns {
+class BatchOrder {
   private last = Promise.resolve()
   private readonly batches = new Set<ReadonlySet<string>>()
 
