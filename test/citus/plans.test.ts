@@ -96,6 +96,8 @@ const ofMany = [
   /^select app_id from price_change where applied_at is null and .* group by app_id order by min\(effective_at\)/,
   /as in_ms from price_change where applied_at is null and cancelled_at is null order by effective_at limit 1/,
   /from fleet_count where app_id <> '' and round > /,
+  // The count of the fleet, of many applications at once.
+  / where app_id = any\(\$1::text\[\]\) group by app_id/,
   /where \(app_id = '' or starts_with\(actor, 'operator'\) or type = 'priceChange.applied'\)/,
 ]
 
