@@ -67,9 +67,10 @@ async function growthBy(
     for (let made = 0; made < Math.min(left, portion); made++) calls.push(await measuredOf(operation.id).call(world))
     await jobsEnded(world)
     const before = await countTables(world.sql)
-    // A few at a time, as a program would.
-    for (let at = 0; at < calls.length; at += 5) {
-      await Promise.all(calls.slice(at, at + 5).map((call) => call && send(world, operation, call)))
+    // A few at a time, as a program would; an application may run one replay at a time.
+    const atOnce = operation.id === 'replayDeliveries' ? 1 : 5
+    for (let at = 0; at < calls.length; at += atOnce) {
+      await Promise.all(calls.slice(at, at + atOnce).map((call) => call && send(world, operation, call)))
     }
     await jobsEnded(world)
     for (const [table, rows] of await countTables(world.sql)) {
