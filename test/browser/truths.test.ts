@@ -126,7 +126,8 @@ longBrowserTest('the console keeps the page when a file is dropped beside its pl
 
 longBrowserTest('the console loses only a part of a page whose file is gone, and gets it later', async () => {
   const app = await newApplication(client)
-  const options = { role: 'operator', hasOwnClock: true, isCutOff: true } as const
+  // With a route from the beginning: the first one takes effect a moment after it is set.
+  const options = { role: 'operator', hasOwnClock: true, isCutOff: true, isPolling: true } as const
   const { page } = await visit(`/console/sites?appId=${app.appId}`, options)
   await page.getByRole('heading', { level: 1, name: 'Sites' }).waitFor()
   await page.route('**/assets/palette-*.js', (route) => route.fulfill({ status: 404 }))
