@@ -53,11 +53,12 @@ export const console: readonly Fault[] = [
     isOfLongRun: true,
   },
   {
-    name: 'after a sign-in the data of the person before is still shown',
-    file: 'console/src/api/api.ts',
-    find: '  queries.clear()\n',
-    replace: '',
-    foundBy: [],
+    name: 'what a person typed is left to the next one who signs in',
+    file: 'console/src/frame/signed-in.tsx',
+    find: 'return person === now',
+    replace: 'return true',
+    foundBy: ['test/browser/session-end.test.ts'],
+    isOfLongRun: true,
   },
   {
     name: 'every role is offered to transfer and to force-unbind devices',
@@ -71,7 +72,7 @@ export const console: readonly Fault[] = [
     file: 'console/src/devices/ownership.tsx',
     find: "'已解绑，设备序列号可重新注册。'",
     replace: "'Device unbound. The serial number is free.'",
-    foundBy: [],
+    foundBy: ['test/console/language.test.ts'],
   },
   {
     name: 'a site that was taken out of service in Chinese counts as open',
