@@ -45,7 +45,7 @@ export class PriceApplier {
     for (;;) {
       const outcomes = await this.round({ givesWay: false })
       if (this.loop.isStopping || !outcomes.includes('busy')) return
-      await this.loop.rest(againAfterMs)
+      await this.loop.rest(againAfterMs, false)
     }
   }
 
