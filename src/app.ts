@@ -258,7 +258,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     writes: writeTurns,
     outOfTurn,
     company,
-    fromMemory: new Turns({ ofOne: limits.fromMemoryOfOneInTurn, restAfter: nextTurn, full: tooManyRequests }),
+    responses: new Turns({ ofOne: limits.responsesOfOneInTurn, restAfter: nextTurn, full: tooManyRequests }),
     largeBodies: new Turns({ ofOne: limits.largeBodiesOfOne, full: tooManyRequests }),
   })
   const metricTimeoutMs = Math.min(1000, config.statementTimeoutMs / 2)

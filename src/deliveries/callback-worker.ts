@@ -162,7 +162,8 @@ export class CallbackWorker {
       this.outage.failed(error)
     }
     await this.loop.rest(leastRestMs, false)
-    return this.dueLookAt - performance.now()
+    // A failed look has put them back.
+    return this.withNewEvents.size > 0 ? 0 : this.dueLookAt - performance.now()
   }
 
   /** Returns the pause before the next look, in ms. */

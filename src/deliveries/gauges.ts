@@ -11,15 +11,15 @@ export function registerGauges(
   timeoutMs: number,
   { callbacks }: Pick<Config, 'callbacks'>,
 ): void {
-  const cached = <Value>(ask: (sql: Sql) => Promise<Value>) => lately(() => ask(sql), { freshMs: 500, timeoutMs })
-  const backlog = cached(readBacklog)
+  const asking = <Value>(ask: (sql: Sql) => Promise<Value>) => lately(() => ask(sql), { freshMs: 500, timeoutMs })
+  const backlog = asking(readBacklog)
   metrics.gauge(
     {
       name: 'forecourt_callbacks_paused',
       help: 'Whether callbacks are paused: 1 if paused by the settings or since a restore, else 0.',
       merged: 'first',
     },
-    cached(async (asked) => ((await callbacksNow(asked, callbacks)) === 'paused' ? 1 : 0)),
+    asking(async (asked) => ((await callbacksNow(asked, callbacks)) === 'paused' ? 1 : 0)),
   )
   metrics.gaugeBy(
     'state',
@@ -28,7 +28,7 @@ export function registerGauges(
       help: 'Pending and failed (dead) deliveries, each counted up to 100000.',
       merged: 'first',
     },
-    cached(countDeliveries),
+    asking(countDeliveries),
   )
   metrics.gaugeBy(
     'state',
@@ -37,7 +37,7 @@ export function registerGauges(
       help: 'Callback endpoints by state: on (active), held (paused after repeated failures), stopped (disabled by a 410).',
       merged: 'first',
     },
-    cached(countEndpoints),
+    asking(countEndpoints),
   )
   metrics.gaugeBy(
     'state',

@@ -23,6 +23,9 @@ export function inputOf({ takes }: Operation, { query }: HttpRequest, body: unkn
   return takes === undefined ? body : Object.fromEntries(new URLSearchParams(query))
 }
 
+export const answerMsOf = (operation: Operation | undefined, options: ServeOptions) =>
+  operation?.answerTimeoutMs ?? options.answerTimeoutMs
+
 export interface Exchange {
   route: Route
   request: HttpRequest
@@ -70,7 +73,7 @@ function answerTo(exchange: Exchange, caller: Caller): Promise<unknown> {
   const mediaType = requireMediaType(request, operation)
   if (!isLarge(request, operation)) return answerWrite(exchange, admitted, mediaType)
   return options.largeBodies.run(actor, pending, () => {
-    pending.at = performance.now() + (operation.answerTimeoutMs ?? options.answerTimeoutMs)
+    pending.extend(answerMsOf(operation, options))
     return answerWrite(exchange, admitted, mediaType)
   })
 }
@@ -130,10 +133,10 @@ function askedOf(
 }
 
 async function receive({ route, options, pending }: Exchange, arriving: Promise<Uint8Array>): Promise<Uint8Array> {
-  pending.at = performance.now() + options.bodyTimeoutMs
+  pending.extend(options.bodyTimeoutMs)
   pending.late = bodyTooSlow
   const bytes = await arriving
-  pending.at = performance.now() + (route.handler.operation.answerTimeoutMs ?? options.answerTimeoutMs)
+  pending.extend(answerMsOf(route.handler.operation, options))
   pending.late = unavailable
   return bytes
 }
@@ -272,7 +275,7 @@ async function answerFile({ route, request, options, pending }: Exchange, asked:
   }
 }
 
-function answerGet(
+async function answerGet(
   { operation, run, reads }: Handler,
   asked: OperationRequest,
   options: ServeOptions,
@@ -280,5 +283,7 @@ function answerGet(
   if (reads === 'now') return options.reads.run(asked.actor, asked.pending.signal, (sql) => run({ ...asked, sql }))
   if (reads === 'itself') return run(asked)
   const owner = operation.callers.length === 0 ? asked.sourceAddress() : asked.actor
-  return options.fromMemory.run(owner, undefined, () => run(asked))
+  const outcome = await run(asked)
+  await options.responses.run(`${owner} ${operation.id}`, asked.pending, async () => {})
+  return outcome
 }

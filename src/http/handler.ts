@@ -51,7 +51,7 @@ export interface Handler {
   admission?: (query: unknown) => Admission
   /** Faults of headers that the operation takes; reported with those of the query. */
   headFaults?: (header: (name: string) => string | null) => FieldFault[]
-  /** Of a GET: in a turn of reads, or in turns that it takes itself; without it from memory. */
+  /** Of a GET: in a turn of reads, or in turns that it takes itself; by default only its response takes one. */
   reads?: 'now' | 'itself'
   isOutOfTurn?: boolean
   /** Owner of a request without a token, by what it says of itself; by default its source. */

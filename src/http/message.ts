@@ -1,4 +1,5 @@
 import { faultKind } from '../vocabulary/faults.ts'
+
 /** A request as both runtimes can give it without a conversion. */
 export interface HttpRequest {
   method: string

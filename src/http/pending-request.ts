@@ -20,8 +20,8 @@ export interface Shares {
   /** Writes out of turn, by operation: more at once of an owner. */
   outOfTurn(operation: string): Turns
   company: Company
-  /** Many responses may wait for the same value, and would leave in one turn of the event loop. */
-  fromMemory: Turns
+  /** Many requests may wait for the same value, and would be answered in one turn of the event loop. */
+  responses: Turns
   /** Large bodies take turns by caller: one that waits is not read yet. */
   largeBodies: Turns
 }
@@ -98,6 +98,11 @@ export class PendingRequest implements RequestTimeout, Pending {
     if (this.isAborted || !this.request.isGone()) return
     this.abort()
     this.leave()
+  }
+
+  /** Gives it so much time from now on, unless the service stops. */
+  extend(milliseconds: number): void {
+    if (this.at > 0) this.at = performance.now() + milliseconds
   }
 
   enter(): void {

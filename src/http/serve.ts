@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { databaseRefusal, failureClass } from '../database/failures.ts'
 import { Refusal, refusals, unavailable } from '../vocabulary/refusals.ts'
 import { compress, isLarge, render, renderRefusal } from './answer.ts'
-import { answerFor, inputOf } from './answer-operation.ts'
+import { answerFor, answerMsOf, inputOf } from './answer-operation.ts'
 import { BodyReader } from './body.ts'
 import type { LineKind } from './bounded-lines.ts'
 import type { Handler } from './handler.ts'
@@ -45,7 +45,7 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
 
     // One promise for each request: every further one would cost as much as the routing.
     return new Promise((resolve, reject) => {
-      const at = startedAt + (route?.handler.operation.answerTimeoutMs ?? options.answerTimeoutMs)
+      const at = startedAt + answerMsOf(route?.handler.operation, options)
       const pending = new PendingRequest(request, requestId, at, options, bodies)
       pending.expire = () => {
         refuse(pending.late())

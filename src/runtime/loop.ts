@@ -1,6 +1,8 @@
+const failedMs = 1_000
+
 /** Rounds of work, with a rest after each. `wake` tells of work of this process; a round finds that of others by itself. */
 export class Loop {
-  isStopping = false
+  private isEnding = false
   private isWoken = false
   private readonly round: () => Promise<number>
   private running: Promise<unknown> = Promise.resolve()
@@ -11,6 +13,10 @@ export class Loop {
     this.round = round
   }
 
+  get isStopping(): boolean {
+    return this.isEnding
+  }
+
   /** Starts so many loops side by side. The process may end meanwhile. */
   start({ afterMs = 0, times = 1 } = {}): void {
     this.running = Promise.all(Array.from({ length: times }, () => this.run(afterMs)))
@@ -18,7 +24,7 @@ export class Loop {
 
   /** Resolves when the rounds under way have ended; no other begins. */
   async stop(): Promise<void> {
-    this.isStopping = true
+    this.isEnding = true
     for (const end of this.ends.keys()) end()
     await this.running
   }
@@ -48,24 +54,25 @@ export class Loop {
     await this.rest(afterMs)
     while (!this.isStopping) {
       this.isWoken = false
-      await this.rest(await this.round())
+      await this.rest(await this.round().catch(goOn))
     }
   }
 }
 
-export interface Actor {
-  /** The name in log lines, such as `event-pruner`. */
-  name: string
-  round(): Promise<unknown>
+/** A failure that the round has not handled is logged as an unhandled rejection. */
+function goOn(error: unknown): number {
+  void Promise.reject(error)
+  return failedMs
 }
 
 export type Rounds = Pick<Loop, 'stop'>
 
-/** Never two rounds at once. */
+/** Begins a round every so often, or after a longer one at the next of these times. A round handles its own failures. */
 export function startRounds(round: () => unknown, everyMs: number): Rounds {
   const loop = new Loop(async () => {
+    const beganAt = performance.now()
     await round()
-    return everyMs
+    return everyMs - ((performance.now() - beganAt) % everyMs)
   })
   loop.start({ afterMs: everyMs })
   return loop

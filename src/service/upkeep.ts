@@ -18,7 +18,7 @@ import { oldDrafts } from '../people/second-factor/store.ts'
 import { endedSessions, forgottenBrowsers } from '../people/sessions/store.ts'
 import { clearAttempts } from '../people/sign-in-attempts/store.ts'
 import { usedTickets } from '../people/tickets/store.ts'
-import { type Actor, startRounds } from '../runtime/loop.ts'
+import { startRounds } from '../runtime/loop.ts'
 import { cancelledPriceChanges } from '../sites/price-changes/store.ts'
 import { oldMinutes, refreshCount } from './overview/store.ts'
 import { noteDatabaseSize } from './store.ts'
@@ -43,7 +43,9 @@ export type Rests = Map<string, number>
 
 type Settings = Pick<Config, 'deliveryDays' | 'eventDays' | 'refusalDays'>
 
-interface UpkeepActor extends Actor {
+interface UpkeepActor {
+  /** The name in log lines, such as `event-pruner`. */
+  name: string
   /** Returns true if work is left for the next turn. */
   round(): Promise<boolean>
 }

@@ -189,10 +189,7 @@ function toJob(row: Row, owner: string): Job {
   }
 }
 
-export const jobLost = faultKind<{ id: number }>(
-  'jobLost',
-  ({ id }) => `job ${id} is another process’s, or was cancelled`,
-)
+export const jobLost = faultKind<number>('jobLost', (id) => `job ${id} is another process’s, or was cancelled`)
 
 /** The decided rows and the new position. Fields left out stay as they are. */
 export interface Progress {
@@ -234,7 +231,7 @@ export async function settleRows(tx: Statements, job: Job, progress: Progress): 
       select j.id, coalesce((select max(r.id) from import_result r where r.import_id = j.id), 0) + 1,
         ${created}, ${updated}, ${existing}, ${refused}, ${text} from job j where ${text}::text is not null)
     select refused from job`
-  if (settled[0] === undefined) throw jobLost(job)
+  if (settled[0] === undefined) throw jobLost(job.id)
   return settled[0].refused
 }
 
@@ -279,7 +276,7 @@ export async function renewJobLease(sql: Statements, job: Job): Promise<void> {
 /** Reads the stored position and renews the lease. Throws `jobLost`. */
 export async function readPosition(sql: Statements, job: Job): Promise<void> {
   const [row] = await renewal(sql, job)
-  if (row === undefined) throw jobLost(job)
+  if (row === undefined) throw jobLost(job.id)
   job.row = row
 }
 
@@ -293,7 +290,7 @@ export async function finishJob(sql: Statements, job: Job): Promise<void> {
   const finished = await sql`
     update import set status = ${jobStatus.done}, bytes_read = bytes, finished_at = now(), lease_until = '-infinity'
     where id = ${job.id} and lease_owner = ${job.owner} and status = ${jobStatus.running}`
-  if (finished.count === 0) throw jobLost(job)
+  if (finished.count === 0) throw jobLost(job.id)
 }
 
 export async function failJob(sql: Statements, job: Job, { words, failure }: ToldFailure): Promise<void> {

@@ -83,7 +83,7 @@ export function sessionRoutes(context: Context, provider: SignOutPages | undefin
 
     handle(contract.startPasskeySession, () => beginPasskeySignIn(context)),
 
-    read(contract.getSession, async ({ caller, sql, ...source }) => {
+    handle(contract.getSession, async ({ caller, ...source }) => {
       const { sessionId, operatorId, name, role, applications } = caller as OperatorCaller
       if (sessionId !== null) {
         const session = await store.requireOwnSession(sql, sessionId, context)

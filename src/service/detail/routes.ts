@@ -3,14 +3,15 @@ import type { Context } from '../../context.ts'
 import { isDistributed } from '../../database/cluster.ts'
 import { readHealth } from '../../database/health.ts'
 import { callbacksNow, countDeliveries, countEndpoints } from '../../deliveries/store.ts'
+import { JsonText } from '../../http/answer.ts'
 import { type Handler, handle } from '../../http/handler.ts'
-import { lately } from '../../runtime/cached.ts'
+import { cached, lately } from '../../runtime/cached.ts'
 import { runtime, version } from '../../runtime/version.ts'
 import { showMoment } from '../../vocabulary/moments.ts'
 import { unavailable } from '../../vocabulary/refusals.ts'
 import { type Finding, fail, judgeCallbacks, judgeHealth, ok, showFinding, warn, withoutFailure } from '../findings.ts'
 import { daysUntilFull, forecastYear, type Known } from '../forecast.ts'
-import type { Readiness } from '../readiness.ts'
+import { heldMs, type Readiness } from '../readiness.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { getServiceDetail } from './contract.ts'
 import { readAge, readTables } from './store.ts'
@@ -77,21 +78,21 @@ export function serviceDetailRoutes(
     return found.sort((a, b) => levels.indexOf(a.status) - levels.indexOf(b.status))
   }
 
-  return [
-    handle(getServiceDetail, async ({ caller }) => {
-      const [known, held, size, disk] = await Promise.all([
-        readKnown(),
-        readHeld(),
-        surroundings.size(),
-        surroundings.disk(),
-      ])
-      if (known === undefined || held === undefined || size === undefined) throw unavailable()
-      const isAdmin = caller.kind === 'operator' && caller.role === 'admin'
-      const findings = await findingsOf(known)
-      const tables = held.tables.map((table) => ({ ...table, ...keeping(table.name) }))
-      const { bytes, bytesPerDay } = size
-      const growth = { bytes, bytesPerDay, tables, ageDays: held.age }
-      return {
+  // Once for all who ask meanwhile, as they may be many.
+  const readDetail = cached(async () => {
+    const [known, held, size, disk] = await Promise.all([
+      readKnown(),
+      readHeld(),
+      surroundings.size(),
+      surroundings.disk(),
+    ])
+    if (known === undefined || held === undefined || size === undefined) return undefined
+    const findings = await findingsOf(known)
+    const tables = held.tables.map((table) => ({ ...table, ...keeping(table.name) }))
+    const { bytes, bytesPerDay } = size
+    const growth = { bytes, bytesPerDay, tables, ageDays: held.age }
+    const shownTo = (isAdmin: boolean) =>
+      JSON.stringify({
         version,
         runtime,
         databaseVersion: known.health.version,
@@ -104,7 +105,16 @@ export function serviceDetailRoutes(
         tables,
         forecast: isComplete(growth) ? showForecast(growth, disk?.freeBytes) : null,
         settings: isAdmin ? settingsInForce(config) : null,
-      }
+      })
+    return { forAdmins: shownTo(true), forOthers: shownTo(false) }
+  }, heldMs)
+
+  return [
+    handle(getServiceDetail, async ({ caller }) => {
+      const isAdmin = caller.kind === 'operator' && caller.role === 'admin'
+      const shown = await readDetail()
+      if (shown === undefined) throw unavailable()
+      return new JsonText(isAdmin ? shown.forAdmins : shown.forOthers)
     }),
   ]
 }

@@ -10,10 +10,10 @@ export const fairnessLimits = {
    */
   requestsOfOneInTurn: 32,
   /**
-   * Requests. Those of one caller that are answered from memory. Beyond it: the request waits for the next turn. Tested by:
-   * test/faults/neighbours.test.ts.
+   * Responses. Those from memory to one caller, or to one address without one, and operation. Beyond it: the response waits
+   * for the next turn. Tested by: test/faults/neighbours.test.ts.
    */
-  fromMemoryOfOneInTurn: 4,
+  responsesOfOneInTurn: 4,
   /**
    * Requests. One caller’s waiting requests that make it a crowd, or half of its places if these are fewer; below it a
    * caller is as fast beside others as it was. Beyond it: fewer of its requests begin in a turn, and are carried out at
