@@ -14,27 +14,27 @@ export function deviceInventoryRoutes({ sql }: Context, catalogue: Catalogue): H
     handle(importDeviceInventory, async ({ body: { entries }, actor, ...request }) => {
       const faults = await repeatedSerialFaults(entries)
       if (faults.length > 0) throw invalidRequest(faults)
-      const imported = await writeOnce(sql, request, async (tx) => {
-        await holdCatalogue(tx)
-        const unknown = await store.unknownModelNames(tx, [...new Set(entries.map((entry) => entry.modelName))])
-        if (unknown.size > 0) throw invalidRequest(unknownModelFaults(entries, unknown))
-        const counts = await store.upsertInventory(tx, entries)
-        await insertPlatformEvent(tx, { type: 'deviceInventory.imported', actor, subject: null, data: counts })
-        return counts
-      })
-      catalogue.forget()
-      return imported
+      return catalogue.change(request.pending, () =>
+        writeOnce(sql, request, async (tx) => {
+          await holdCatalogue(tx)
+          const unknown = await store.unknownModelNames(tx, [...new Set(entries.map((entry) => entry.modelName))])
+          if (unknown.size > 0) throw invalidRequest(unknownModelFaults(entries, unknown))
+          const counts = await store.upsertInventory(tx, entries)
+          await insertPlatformEvent(tx, { type: 'deviceInventory.imported', actor, subject: null, data: counts })
+          return counts
+        }),
+      )
     }),
 
     handle(deleteDeviceInventory, async ({ body, actor, ...request }) => {
-      const deleted = await writeOnce(sql, request, async (tx) => {
-        await touchCatalogue(tx)
-        const data = await store.deleteInventoryEntry(tx, body.deviceNo)
-        await insertPlatformEvent(tx, { type: 'deviceInventory.deleted', actor, subject: data.deviceNo, data })
-        return data
-      })
-      catalogue.forget()
-      return deleted
+      return catalogue.change(request.pending, () =>
+        writeOnce(sql, request, async (tx) => {
+          await touchCatalogue(tx)
+          const data = await store.deleteInventoryEntry(tx, body.deviceNo)
+          await insertPlatformEvent(tx, { type: 'deviceInventory.deleted', actor, subject: data.deviceNo, data })
+          return data
+        }),
+      )
     }),
 
     read(pageDeviceInventory, ({ sql, query }) => store.pageOfInventory(sql, query)),

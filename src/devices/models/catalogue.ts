@@ -1,4 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Sql } from '../../database/open.ts'
+import type { Pending } from '../../database/pending.ts'
+import { Turns } from '../../runtime/turns.ts'
+import { unavailable } from '../../vocabulary/refusals.ts'
 import { type CatalogueState, type DeviceModel, modelNamesOf, readCatalogue } from './store.ts'
 
 export interface SerialLookup {
@@ -8,10 +12,14 @@ export interface SerialLookup {
   isInInventory(serial: string): boolean
 }
 
+/** The time between changes, in which a create finds a version that lasts until it is written. */
+const changeRestMs = 20
+
 /** Caches the device models. The write path checks their version, so an outdated copy costs only a retry. */
 export class Catalogue {
   private readonly pool: Sql
   private known: Promise<KnownModels> | undefined
+  private readonly changes = new Turns({ ofOne: 1, restAfter: () => pause(changeRestMs), full: unavailable })
 
   constructor(pool: Sql) {
     this.pool = pool
@@ -19,6 +27,13 @@ export class Catalogue {
 
   forget(): void {
     this.known = undefined
+  }
+
+  /** Runs a change of the models or the inventory, in its turn. */
+  async change<Answer>(pending: Pending, run: () => Promise<Answer>): Promise<Answer> {
+    const answer = await this.changes.run('', pending, run)
+    this.forget()
+    return answer
   }
 
   /** Finds models by inventory (exact serial), else by the longest prefix (contract §4.2). */

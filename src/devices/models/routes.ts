@@ -17,25 +17,25 @@ export function deviceModelRoutes({ sql }: Context, catalogue: Catalogue): Handl
         deviceType: given(body.deviceType),
         deviceTypeName: given(body.deviceTypeName),
       }
-      const saved = await writeOnce(sql, request, async (tx) => {
-        await store.touchCatalogue(tx)
-        const data = await store.upsertDeviceModel(tx, model)
-        await insertPlatformEvent(tx, { type: 'deviceModel.saved', actor, subject: data.serialPrefix, data })
-        return data
-      })
-      catalogue.forget()
-      return saved
+      return catalogue.change(request.pending, () =>
+        writeOnce(sql, request, async (tx) => {
+          await store.touchCatalogue(tx)
+          const data = await store.upsertDeviceModel(tx, model)
+          await insertPlatformEvent(tx, { type: 'deviceModel.saved', actor, subject: data.serialPrefix, data })
+          return data
+        }),
+      )
     }),
 
     handle(deleteDeviceModel, async ({ body, actor, ...request }) => {
-      const deleted = await writeOnce(sql, request, async (tx) => {
-        await store.touchCatalogue(tx)
-        const data = await store.deleteDeviceModel(tx, body.serialPrefix)
-        await insertPlatformEvent(tx, { type: 'deviceModel.deleted', actor, subject: data.serialPrefix, data })
-        return data
-      })
-      catalogue.forget()
-      return deleted
+      return catalogue.change(request.pending, () =>
+        writeOnce(sql, request, async (tx) => {
+          await store.touchCatalogue(tx)
+          const data = await store.deleteDeviceModel(tx, body.serialPrefix)
+          await insertPlatformEvent(tx, { type: 'deviceModel.deleted', actor, subject: data.serialPrefix, data })
+          return data
+        }),
+      )
     }),
 
     read(pageDeviceModels, ({ sql, query }) => store.pageOfDeviceModels(sql, query)),

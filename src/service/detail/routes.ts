@@ -6,7 +6,10 @@ import { callbacksNow, countDeliveries, countEndpoints } from '../../deliveries/
 import { JsonText } from '../../http/answer.ts'
 import { type Handler, handle } from '../../http/handler.ts'
 import { cached, lately } from '../../runtime/cached.ts'
+import { nextTurn } from '../../runtime/event-loop.ts'
+import { Turns } from '../../runtime/turns.ts'
 import { runtime, version } from '../../runtime/version.ts'
+import { limits } from '../../vocabulary/limits.ts'
 import { showMoment } from '../../vocabulary/moments.ts'
 import { unavailable } from '../../vocabulary/refusals.ts'
 import { type Finding, fail, judgeCallbacks, judgeHealth, ok, showFinding, warn, withoutFailure } from '../findings.ts'
@@ -109,10 +112,13 @@ export function serviceDetailRoutes(
     return { forAdmins: shownTo(true), forOthers: shownTo(false) }
   }, heldMs)
 
+  // Each response is compressed, so few are under way at once.
+  const looks = new Turns({ ofOne: limits.responsesOfOneInTurn, restAfter: nextTurn, full: unavailable })
+
   return [
-    handle(getServiceDetail, async ({ caller }) => {
+    handle(getServiceDetail, async ({ caller, actor, pending }) => {
       const isAdmin = caller.kind === 'operator' && caller.role === 'admin'
-      const shown = await readDetail()
+      const shown = await looks.run(actor, pending, readDetail)
       if (shown === undefined) throw unavailable()
       return new JsonText(isAdmin ? shown.forAdmins : shown.forOthers)
     }),
