@@ -3,7 +3,7 @@ import { streamEvents } from '../../src/events/contract.ts'
 import { EventReader } from '../kit/event-reader.ts'
 import { newPerson, signIn } from '../kit/people.ts'
 import { newApplication, newToken } from '../kit/records.ts'
-import { becomesTrue } from '../kit/waits.ts'
+import { becomes, becomesTrue } from '../kit/waits.ts'
 import {
   bearer,
   client,
@@ -154,17 +154,16 @@ test('filters are those of the feed', async () => {
   const before = (await feedOf(application)).length
   expectSuccess(await saveSiteOf(application))
   expectSuccess(await createDeviceOf(application))
-  const newest = (await feedOf(application, { order: 'desc' }))[0]?.id ?? 0
-  const marker = await read(application, { afterId: newest - 1 })
-  await marker.untilEvents(1)
-  await Bun.sleep(500)
   const all = await feedOf(application)
-  for (const [index, query] of queries.entries()) {
-    const expected = (await feedOf(application, query)).map(({ id }) => id)
-    const fresh = all.slice(before).map(({ id }) => id)
-    expect(readers[index * 2]?.ids).toEqual(expected)
-    expect(readers[index * 2 + 1]?.ids).toEqual(expected.filter((id) => fresh.includes(id)))
-  }
+  const fresh = all.slice(before).map(({ id }) => id)
+  const expected = await Promise.all(
+    queries.map(async (query) => (await feedOf(application, query)).map(({ id }) => id)),
+  )
+  const wanted = expected.flatMap((ids) => [ids, ids.filter((id) => fresh.includes(id))])
+  // Another process finds events within a second.
+  await becomes(wanted, () => readers.map(({ ids }) => ids), 5_000)
+  await Bun.sleep(300)
+  expect(readers.map(({ ids }) => ids)).toEqual(wanted)
 })
 
 test('a query that is misspelt and another method are refused', async () => {
@@ -214,7 +213,8 @@ describe('limits', () => {
   test('opening one counts as a request, its events do not', async () => {
     const application = await newApplication(client, { rateLimitPerSecond: 5 })
     const results = await Promise.all(Array.from({ length: 8 }, () => status(application)))
-    expect(results.filter((each) => each === 200).length).toBeWithin(4, 7)
+    // Each of several processes may hold a part of one request that the others lack.
+    expect(results.filter((each) => each === 200).length).toBeWithin(3, 7)
     const reader = [...open].find(({ response }) => response.status === 200)
     await Bun.sleep(1_000)
     await succeed('saveSites', { appId: application.appId, sites: Array(50).fill(siteRow()) })
