@@ -66,17 +66,18 @@ type HandlerExtras<Body> = Pick<Handler, 'refusalMembers' | 'ownerOf'> & {
   check?: (body: Partial<Body>, faulty: readonly string[]) => FieldFault[]
 }
 
+/** The schemas check what a request holds, so its types end here. */
+function handlerOf(operation: unknown, run: unknown, extras: object = {}): Handler {
+  return { operation: operation as Operation, run: run as Handler['run'], ...extras }
+}
+
 /** A write runs in its owner's turn: it takes connections and locks only when earlier writes have ended. */
 export function handle<Body extends TObject, Query extends TObject, Data extends TSchema>(
   operation: Operation<Body, Query, Data>,
   run: (request: OperationRequest<Static<Body>, Static<Query>>) => Promise<Static<Data> | JsonText | Reply>,
   extras: HandlerExtras<Static<Body>> = {},
 ): Handler {
-  return {
-    operation: operation as unknown as Operation,
-    run: run as Handler['run'],
-    ...(extras as Partial<Handler>),
-  }
+  return handlerOf(operation, run, extras)
 }
 
 /** For a write that waits for something else: for its lane, which takes turns itself, or for a receiver. */
@@ -93,7 +94,7 @@ export function read<Body extends TObject, Query extends TObject, Data extends T
   operation: Operation<Body, Query, Data>,
   run: (request: ReadRequest<Static<Query>>) => Promise<Static<Data> | JsonText>,
 ): Handler {
-  return { operation: operation as unknown as Operation, run: run as Handler['run'], reads: 'now' }
+  return handlerOf(operation, run, { reads: 'now' })
 }
 
 /** For a response that waits for something first, and takes a connection only then. */
@@ -106,14 +107,14 @@ export function readAfter<Body extends TObject, Query extends TObject, Data exte
     await wait()
     return readNext((sql) => run({ ...request, sql }))
   }
-  return { operation: operation as unknown as Operation, run: waitAndRead as Handler['run'], reads: 'itself' }
+  return handlerOf(operation, waitAndRead, { reads: 'itself' })
 }
 
 export function takeFile<Query extends TObject, Data extends TSchema>(
   operation: Operation<TObject, Query, Data>,
   run: (request: FileRequest<Static<Query>>) => Promise<Static<Data> | JsonText>,
 ): Handler {
-  return { operation: operation as unknown as Operation, run: run as Handler['run'] }
+  return handlerOf(operation, run)
 }
 
 /** For a response that takes its turns itself, such as a file that is read from the database a page at a time. */
@@ -122,6 +123,5 @@ export function stream<Query extends TObject, Data extends TSchema>(
   run: (request: StreamRequest<Static<Query>>) => Promise<Reply>,
   extras: { admission?: (query: Static<Query>) => Admission; headFaults?: Handler['headFaults'] } = {},
 ): Handler {
-  const handler: Handler = { operation: operation as unknown as Operation, run: run as Handler['run'], reads: 'itself' }
-  return { ...handler, ...(extras as Partial<Handler>) }
+  return handlerOf(operation, run, { reads: 'itself', ...extras })
 }

@@ -10,7 +10,7 @@ test('callers share a run and its answer; anew, they take no answer of before', 
   expect(await read()).toBe(2)
 })
 
-test('a failure is told to those who waited, and not kept', async () => {
+test('a failure reaches those who waited, and is not kept', async () => {
   let runs = 0
   const read = cached(async () => {
     if (++runs === 1) throw new Error('away')

@@ -17,7 +17,7 @@ function loopOf(restMs: number) {
   return { loop, state }
 }
 
-test('work that is told of during a round gets the next one at once', async () => {
+test('work announced during a round gets the next one at once', async () => {
   const { loop, state } = loopOf(long)
   loop.start()
   await nextTurn()

@@ -1,6 +1,6 @@
 const failedMs = 1_000
 
-/** Rounds of work, with a rest after each. `wake` tells of work of this process; a round finds that of others by itself. */
+/** Rounds of work, with a rest after each. `wake` announces work of this process; a round finds that of others by itself. */
 export class Loop {
   private isEnding = false
   private isWoken = false

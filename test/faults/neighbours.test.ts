@@ -207,7 +207,7 @@ test.skipIf(!isLong)(
       FORECOURT_PRIVATE_CALLBACKS: 'allow',
       FORECOURT_PUBLIC_URL: measuredOrigin,
       FORECOURT_PRESENCE_SECONDS: '86400',
-      // Strangers are told apart by their address.
+      // Callers without a token are distinguished by their address.
       FORECOURT_TRUSTED_PROXIES: '127.0.0.1',
     }
     const { service, client } = await place.start({ env })
