@@ -222,7 +222,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     ...deviceInventoryRoutes(ofControl, catalogue),
     ...operatorRoutes(ofControl),
     ...sessionRoutes(ofControl, provider),
-    ...signOnRoutes(ofControl, provider, lines, (head) => access.authenticate(head)),
+    ...signOnRoutes(ofControl, provider, lines, (head) => access.authenticate(head, true)),
     ...secondFactorRoutes(ofControl),
     ...viewRoutes(ofControl),
     ...searchRoutes(),

@@ -14,7 +14,8 @@ export interface Pending {
   requireStanding(): Promise<void>
   /**
    * Runs a transaction in its owner's turn. Throws 50003 without a write if the request ends before it has a
-   * connection. After waiting for locks, it commits and shows refusals only if the caller may still make the request.
+   * connection, or is answered before the commit. After waiting for locks, it commits and shows refusals only if the
+   * caller may still make the request.
    */
   transaction<Answer>(sql: Sql, run: (tx: Statements) => Promise<Answer>): Promise<Answer>
 }

@@ -14,15 +14,15 @@ export async function inOneFlight<Sent extends readonly unknown[]>(
 }
 
 /**
- * Runs statements in one transaction. Throws 50003 if the request is over before there is a connection. After a lost
- * connection, the error must not reach the driver before it notices by itself: it would write a rollback to the closed
+ * Runs statements in one transaction. Throws 50003 if the request is over before there is a connection, or was answered
+ * before the commit. After a lost connection, the error must not reach the driver before it notices by itself: it would write a rollback to the closed
  * connection, which ends the process.
  */
 export async function transaction<Answer>(
   sql: Sql,
   run: (tx: Statements) => Promise<Answer>,
   mode = '',
-  pending?: Pick<Pending, 'isOver'>,
+  pending?: Pick<Pending, 'isOver' | 'isAnswered'>,
 ): Promise<Answer> {
   let tellEvents = () => {}
   const answer = await sql.begin(mode, async (tx) => {
@@ -30,7 +30,10 @@ export async function transaction<Answer>(
     if (pending?.isOver) throw unavailable()
     tellEvents = collectEvents(tx)
     try {
-      return await run(tx)
+      const answer = await run(tx)
+      // Locks may have been waited for.
+      if (pending?.isAnswered) throw unavailable()
+      return answer
     } catch (error) {
       if (isConnectionLost(error)) return new Promise<never>(() => {})
       throw error

@@ -10,6 +10,12 @@ export interface LineKind {
   rest: string
 }
 
+export const databaseAway: LineKind = {
+  level: 'warn',
+  line: 'the database did not respond',
+  rest: 'database didn’t respond to more requests in this minute',
+}
+
 /** For lines that clients can cause: some of each kind a minute, and then how many more there were. */
 export class BoundedLines {
   private readonly log: Logger

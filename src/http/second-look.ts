@@ -1,7 +1,8 @@
 import { permitted } from '../callers/access-control.ts'
-import type { Caller } from '../callers/caller.ts'
+import { actorOf, type Caller } from '../callers/caller.ts'
 import { requireStillActingFor } from '../callers/permissions.ts'
 import type { Operation } from '../vocabulary/operation.ts'
+import { Refusal } from '../vocabulary/refusals.ts'
 import type { Admission } from '../vocabulary/roles.ts'
 import type { HttpRequest } from './message.ts'
 import type { Route } from './route-table.ts'
@@ -18,9 +19,11 @@ export function standsFor({ handler, appIdIn }: Route, { present }: ServeOptions
   }
 }
 
+type Looked = Admission & Pick<Operation, 'takes' | 'dependsOnRole'>
+
 /** For a caller that was admitted a while ago; undefined if it was just now. Throws 10002, 10003 and 10005. */
 export function requireStill(
-  operation: Admission & Pick<Operation, 'takes'>,
+  operation: Looked,
   request: HttpRequest,
   options: ServeOptions,
   admittedAt: number,
@@ -32,13 +35,18 @@ export function requireStill(
 }
 
 async function lookAgain(
-  operation: Admission & Pick<Operation, 'takes'>,
+  operation: Looked,
   request: HttpRequest,
   options: ServeOptions,
   before: Caller,
   named: string | null | undefined,
 ): Promise<void> {
   const now = permitted(operation, await options.authenticate(request))
+  if (operation.dependsOnRole && rightsOf(now) !== rightsOf(before)) {
+    throw new Refusal('notPermitted', { actor: actorOf(now) })
+  }
   // The handler itself checks the applications that a JSON body names.
   if (operation.method === 'GET' || operation.takes !== undefined) requireStillActingFor(before, now, named)
 }
+
+const rightsOf = (caller: Caller) => (caller.kind === 'operator' ? `${caller.role} ${caller.lacks}` : caller.kind)

@@ -4,7 +4,7 @@ import { Refusal, refusals, unavailable } from '../vocabulary/refusals.ts'
 import { compress, isLarge, render, renderRefusal } from './answer.ts'
 import { answerFor, answerMsOf, inputOf } from './answer-operation.ts'
 import { BodyReader } from './body.ts'
-import type { LineKind } from './bounded-lines.ts'
+import { databaseAway } from './bounded-lines.ts'
 import type { Handler } from './handler.ts'
 import { headFault } from './head-fault.ts'
 import { preferredLanguage } from './language.ts'
@@ -133,12 +133,6 @@ async function* nothing(): AsyncGenerator<Uint8Array> {}
 export function requestIdOf(request: HttpRequest): string {
   const sent = request.header('x-request-id')
   return sent !== null && saneRequestId.test(sent) ? sent : randomUUID()
-}
-
-const databaseAway: LineKind = {
-  level: 'warn',
-  line: 'the database did not respond',
-  rest: 'database didn’t respond to more requests in this minute',
 }
 
 /** Refusals go to the caller; any other error goes to the log alone, with everything that it says. */

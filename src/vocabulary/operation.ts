@@ -34,6 +34,8 @@ export interface Operation<
   tagged?: boolean
   /** The same for every caller: has an `ETag`, and 304 for callers that have it. */
   cached?: boolean
+  /** Shows more to some roles, so a read is refused if its caller's role changes while it waits. */
+  dependsOnRole?: boolean
   /** Accepts `If-Match`; 10009 if the record has changed since. */
   conditional?: boolean
   /** Accepts `Last-Event-ID`: the position after which a stream continues. */

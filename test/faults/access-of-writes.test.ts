@@ -5,6 +5,7 @@ import type { ISql } from 'postgres'
 import { hashSecret } from '../../src/callers/credentials.ts'
 import { operations } from '../../src/reference/operations.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
+import { refusals } from '../../src/vocabulary/refusals.ts'
 import type { Call } from '../costs/calls.ts'
 import { measuredOf } from '../costs/operations.ts'
 import { makeWorld, measuredOrigin } from '../costs/world.ts'
@@ -305,6 +306,36 @@ test.each(noticed)('a read that waits is not answered when %s', async (name, cod
     () => lose(caller),
   )
   expect(new Set(answers.map((answer) => answer.code))).toEqual(new Set([code]))
+})
+
+test('a read that shows more to admins is not answered when its caller is none any more', async () => {
+  const caller = await callerOfOwner('the role is lowered')
+  const { code } = await whileWaiting(
+    (tx) => tx`lock table device in access exclusive mode`,
+    () => client.call('search', { text: 'gate' }, caller),
+    () => updateOwner(caller, { role: 'viewer' }),
+  )
+  expect(code).toBe(10003)
+})
+
+test('an admin who is none any more ends no session of others, and unlinks nobody', async () => {
+  const [caller, other] = [await callerOfOwner('the role is lowered'), await callerOfOwner('the session ends')]
+  const lower = (tx: ISql) => (losses['the role is lowered'] as Loss).lose(tx, caller)
+  const ended = await whileWaiting(
+    (tx) => tx`select 1 from operator_session where id = ${other.id} for update`,
+    () => client.call('deleteSession', { id: other.id }, caller),
+    lower,
+  )
+  expect(ended.code).toBe(refusals.sessionNotFound.code)
+  expect(await sql`select 1 from operator_session where id = ${other.id}`).toHaveLength(1)
+  await sql`update operator set role = 'admin' where id = (select operator_id from operator_session where id = ${caller.id})`
+  const [account] = await sql`select operator_id as id from operator_session where id = ${other.id}`
+  const unlinked = await whileWaiting(
+    (tx) => tx`select pg_advisory_xact_lock(hashtextextended('operators', 0))`,
+    () => client.call('unlinkSignOn', { id: account?.id }, caller),
+    lower,
+  )
+  expect(unlinked.code).toBe(10003)
 })
 
 test('a write whose caller keeps its access is written, though it shares a batch with one of another', async () => {

@@ -82,6 +82,21 @@ describe('nothing begins after its request is over, and it holds no place', () =
   })
 })
 
+test('a write that has the lock only after its answer is not carried out', async () => {
+  const { client, greedy } = await twoOf(few)
+  const { appId, token } = greedy
+  const { id } = (await client.call('saveSite', siteBody(appId), { token })).data
+  const asked = await whileApplicationLocked(database, appId, () =>
+    Promise.all([
+      client.call('rotateApplicationSecret', { appId, overlapSeconds: 0 }, { token }),
+      client.call('deleteSite', { id }, { token }),
+    ]),
+  )
+  expect(asked.map(({ code }) => code)).toEqual([50003, 50003])
+  await sleep(500)
+  expect((await client.call('getSite', { id }, { token })).code).toBe(0)
+})
+
 test('a price change is written on time while the lock of another application with due changes is held', async () => {
   const { client, greedy, other } = await twoOf(few)
   const rule = {

@@ -84,6 +84,7 @@ export const getThirdPartyConfig = operation({
   method: 'GET',
   path: `${folder}/detail`,
   callers: ['application', 'operator'],
+  dependsOnRole: true,
   query: Type.Object({ appId: ownAppId }),
   data: ThirdPartyConfigRecord,
   refusals: ['applicationNotFound', 'thirdPartyConfigMissing'],

@@ -33,7 +33,7 @@ interface Asked {
   pending: Pending
 }
 
-export function actRoutes({ sql, config }: Context, onSubmitted: () => void): Handler[] {
+export function actRoutes({ sql, config, callers }: Context, onSubmitted: () => void): Handler[] {
   const requireRoom = roomFor(sql, config)
   // One count per application at a time, so that a second request finds the bulk action that the first has started.
   const counts = new Turns({
@@ -92,7 +92,7 @@ export function actRoutes({ sql, config }: Context, onSubmitted: () => void): Ha
         const act = readAct(body)
         // Needs an identity confirmation, like the operation on one device (contract §12.4); a dry run changes nothing.
         const isDryRun = given(body.dryRun) === true
-        if (isOperators(act.kind, act.act) && !isDryRun) requireProof(caller)
+        if (isOperators(act.kind, act.act) && !isDryRun) requireProof(await callers.present(caller))
         const appId = await requireApplicationOf(sql, caller, body.appId)
         if (isOperators(act.kind, act.act)) requirePlatform(caller)
         if (act.targetAppId !== null) await requireApplicationExists(sql, act.targetAppId)

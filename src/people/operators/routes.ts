@@ -181,7 +181,7 @@ export function operatorRoutes(context: Context): Handler[] {
         if (hasFactor && code === null) throw new Refusal('secondFactorRequired')
         const passwordHash = await hashPassword(body.password)
         const holder = { operatorId: account.id, name: account.name, address: sourceAddress() }
-        if (hasFactor && code !== null) await useCode(context, holder, code)
+        if (hasFactor && code !== null) await useCode(context, holder, code, pending)
         const name = given(body.name)
         const id = await pending.transaction(sql, async (tx) => {
           await store.lockOperators(tx)
@@ -197,7 +197,7 @@ export function operatorRoutes(context: Context): Handler[] {
         })
         const method = hasFactor ? 'password+code' : 'password'
         const session = { operatorId: id, operatorKeyId: null, settingKeyHash: null, method } as const
-        const source = { header, sourceAddress }
+        const source = { header, sourceAddress, pending }
         return beginSession(context, session, source, (tx) => isUnchanged(tx, { id, passwordHash, hasFactor }))
       },
       { check: ({ name, password }) => [...nameFaults(name), ...passwordFaults('password', password, name)] },

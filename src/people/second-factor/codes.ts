@@ -1,10 +1,11 @@
 import type { Context } from '../../context.ts'
-import type { Sql } from '../../database/open.ts'
+import type { Sql, Statements } from '../../database/open.ts'
+import type { Pending } from '../../database/pending.ts'
 import { transaction } from '../../database/transaction.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import type { SecretBox } from '../../secrets/box.ts'
 import { sealedFor } from '../../secrets/store.ts'
-import { Refusal } from '../../vocabulary/refusals.ts'
+import { Refusal, unavailable } from '../../vocabulary/refusals.ts'
 import * as attempts from '../sign-in-attempts/store.ts'
 import { hashRecoveryCode, readCode, stepOfCode } from './generator.ts'
 import * as store from './store.ts'
@@ -15,16 +16,21 @@ export interface CodeHolder {
   address: string
 }
 
-/** Uses up a code. Throws 10033, and 10007 after too many wrong codes of the account, from any address. */
+/**
+ * Uses up a code, unless its request is over. Throws 10033, and 10007 after too many wrong codes of the account, from
+ * any address.
+ */
 export async function useCode(
   { sql, secrets }: Pick<Context, 'sql' | 'secrets'>,
   holder: CodeHolder,
   typed: string,
+  pending: Pending,
 ): Promise<void> {
   await counted(sql, holder, async () => {
     const read = readCode(typed)
+    if (pending.isOver) throw unavailable()
     if (read?.kind === 'generator') return useGeneratorCode(sql, secrets, holder.operatorId, read.code)
-    return read !== undefined && useRecoveryCode(sql, holder, read.code)
+    return read !== undefined && useRecoveryCode(sql, holder, read.code, pending)
   })
 }
 
@@ -49,8 +55,13 @@ async function useGeneratorCode(sql: Sql, secrets: SecretBox, operatorId: number
   return step !== undefined && store.useStep(sql, operatorId, generator.secret, step)
 }
 
-function useRecoveryCode(sql: Sql, { operatorId, name, address }: CodeHolder, code: string): Promise<boolean> {
-  return transaction(sql, async (tx) => {
+function useRecoveryCode(
+  sql: Sql,
+  { operatorId, name, address }: CodeHolder,
+  code: string,
+  pending: Pending,
+): Promise<boolean> {
+  const use = async (tx: Statements) => {
     const left = await store.useRecoveryCode(tx, operatorId, hashRecoveryCode(operatorId, code))
     if (left === undefined) return false
     const actor = `operator:${name}#${operatorId}`
@@ -63,5 +74,6 @@ function useRecoveryCode(sql: Sql, { operatorId, name, address }: CodeHolder, co
       data,
     })
     return true
-  })
+  }
+  return transaction(sql, use, '', pending)
 }

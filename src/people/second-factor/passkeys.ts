@@ -11,6 +11,7 @@ import type { Context } from '../../context.ts'
 import type { Statements } from '../../database/open.ts'
 import { transaction } from '../../database/transaction.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
+import type { OperationRequest } from '../../http/handler.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { invalidField, Refusal } from '../../vocabulary/refusals.ts'
 import { useOnce } from '../tickets/store.ts'
@@ -132,7 +133,7 @@ export async function beginPasskeySignIn(context: Context): Promise<Begun> {
 export async function usePasskey(
   context: Context,
   { ticket: text, credential, ofOperator = null }: { ticket: string; credential: object; ofOperator?: number | null },
-  address: string,
+  { sourceAddress, pending }: Pick<OperationRequest, 'sourceAddress' | 'pending'>,
 ): Promise<{ operatorId: number; passkeyId: number }> {
   const party = requireParty(context)
   const ticket = openTicket<Challenge>(context.secrets, purposeOf(null), text)
@@ -156,13 +157,14 @@ export async function usePasskey(
   const isOwners = handle === undefined || handle === null || isHandleOf(handle, passkey.operatorId)
   if (verified?.verified !== true || !isOwners) throw new Refusal('signInFailed')
   const { newCounter, credentialBackedUp } = verified.authenticationInfo
-  const isCounted = await transaction(context.sql, async (tx) => {
+  const count = async (tx: Statements) => {
     // Only a right passkey uses up the ticket, so strangers leave no row.
     if (!(await useOnce(tx, ticket))) return false
     if (await store.countUse(tx, passkey.id, newCounter, credentialBackedUp)) return true
-    await tellSuspected(tx, passkey, newCounter, address)
+    await tellSuspected(tx, passkey, newCounter, sourceAddress())
     return false
-  })
+  }
+  const isCounted = await transaction(context.sql, count, '', pending)
   if (!isCounted) throw new Refusal('signInFailed')
   return { operatorId: passkey.operatorId, passkeyId: passkey.id }
 }

@@ -211,6 +211,7 @@ export const pageSessions = operation({
   method: 'GET',
   path: `${folder}/page`,
   ...ofEveryone,
+  dependsOnRole: true,
   query: Type.Object({
     ...pageQuery,
     operatorId: optional(described(integer(), 'Only the sessions of this account.')),

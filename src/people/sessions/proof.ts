@@ -31,7 +31,7 @@ export async function requireCode(
   source: Source,
 ): Promise<void> {
   if (code === null) throw new Refusal('secondFactorRequired')
-  await useCode(context, { operatorId: id, name, address: source.sourceAddress() }, code)
+  await useCode(context, { operatorId: id, name, address: source.sourceAddress() }, code, source.pending)
 }
 
 export const isPasskeyGiven = ({ ticket, credential }: Credentials): boolean =>
@@ -49,7 +49,7 @@ export async function requirePasskey(
   if (credential === null) throw missing('credential')
   const address = source.sourceAddress()
   return attempts.judged(context.sql, attempts.attemptFrom(address), () =>
-    usePasskey(context, { ticket, credential, ofOperator }, address),
+    usePasskey(context, { ticket, credential, ofOperator }, source),
   )
 }
 

@@ -4,6 +4,7 @@ import { hashSecret } from '../../callers/credentials.ts'
 import { findKeys, noteUse } from '../../callers/store.ts'
 import { writeOnce } from '../../callers/write-once.ts'
 import type { Context } from '../../context.ts'
+import type { Statements } from '../../database/open.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import type { JsonText } from '../../http/answer.ts'
 import { type Handler, handle, read } from '../../http/handler.ts'
@@ -92,12 +93,12 @@ export function sessionRoutes(context: Context, provider: SignOutPages | undefin
       return { id: null, operatorId, name, role, appIds: applications && [...applications], ...noSessionMembers }
     }),
 
-    handle(contract.confirmSession, async ({ caller, body, pending, ...source }) => {
+    handle(contract.confirmSession, async ({ caller, body, ...source }) => {
       const { sessionId } = caller as OperatorCaller
       if (sessionId === null) throw new Refusal('notPermitted')
       const proving = { caller: caller as OperatorCaller, sessionId }
       const { factor, isProof } = await requireProof(context, proving, body, source)
-      await pending.transaction(sql, async (tx) => {
+      await source.pending.transaction(sql, async (tx) => {
         if (isProof) await store.noteProof(tx, sessionId)
         if (factor !== null) await store.noteShown(tx, sessionId, factor)
       })
@@ -129,6 +130,7 @@ export function sessionRoutes(context: Context, provider: SignOutPages | undefin
         if (data === undefined) return undefined
         const address = request.sourceAddress()
         await insertPlatformEvent(tx, { type: 'session.ended', actor, subject: id, address, data })
+        if (data.operatorId !== operatorId) await requireSeesAll(tx, caller)
         return { ended: true, signOutUrl: null }
       })
       await callers.noteChange(operators)
@@ -156,6 +158,11 @@ export function sessionRoutes(context: Context, provider: SignOutPages | undefin
 
 /** An admin's session that lacks its factor sees and ends only those of its account. */
 const seesAll = ({ role, lacks }: OperatorCaller) => role === 'admin' && lacks === null
+
+/** Once locks have been waited for. Throws 10002, 10003, 10034 and 10053. */
+async function requireSeesAll(tx: Statements, caller: OperatorCaller): Promise<void> {
+  if (!seesAll((await caller.requireStanding?.(tx)) ?? caller)) throw new Refusal('sessionNotFound')
+}
 
 const noSessionMembers = {
   ...{ userAgent: null, address: null, createTime: null, seenTime: null, expireTime: null },

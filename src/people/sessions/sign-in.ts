@@ -9,6 +9,7 @@ import { transaction } from '../../database/transaction.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { JsonText } from '../../http/answer.ts'
 import type { OperationRequest } from '../../http/handler.ts'
+import { sourceNetwork } from '../../http/source-address.ts'
 import { Turns } from '../../runtime/turns.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { Refusal, type RefusalName, unavailable } from '../../vocabulary/refusals.ts'
@@ -20,15 +21,23 @@ import * as store from './store.ts'
 /** Compared for an unknown name, so that it takes as long as a known one. */
 let decoy: Promise<string> | undefined
 
-export type Source = Pick<OperationRequest, 'header' | 'sourceAddress'>
+export type Source = Pick<OperationRequest, 'header' | 'sourceAddress' | 'pending'>
 
 type FurtherCheck = (account: store.Account, attempt: attempts.Attempt) => Promise<void>
 
 /** Refusals that say nothing against the password. */
 const rightPassword: readonly RefusalName[] = ['secondFactorRequired', 'passwordSignInOff']
 
-/** Past the bound, no password begins its transactions: a crowd takes up no connection of the database. */
-const checks = new Turns({ atOnce: limits.passwordsAtOnce, waiting: limits.passwordsWaiting, full: unavailable })
+/**
+ * By source. Past the bound, no password begins its transactions: a crowd takes up no connection of the database, and
+ * one source leaves turns to others.
+ */
+const checks = new Turns({
+  atOnce: limits.passwordsAtOnce,
+  waiting: limits.passwordsWaiting,
+  waitingOfOne: limits.passwordsWaitingOfOne,
+  full: unavailable,
+})
 
 /** Throws 10031, 10007, and 50003 if too many passwords wait. */
 export function checkPassword(
@@ -37,7 +46,8 @@ export function checkPassword(
   source: Source,
   checkFurther: FurtherCheck = async () => {},
 ): Promise<store.Account> {
-  return checks.run('', undefined, () => check(context, shown, source, checkFurther))
+  const { pending } = source
+  return checks.run(sourceNetwork(source.sourceAddress()), pending, () => check(context, shown, source, checkFurther))
 }
 
 async function check(
@@ -107,7 +117,7 @@ export async function beginSession(
       ?.replace(/[\p{Cc}\p{Cs}]/gu, '')
       .slice(0, 255) ?? null
   let hasEnded = false
-  const record = await transaction(sql, async (tx) => {
+  const begin = async (tx: Statements) => {
     await store.insertSession(tx, { ...holder, tokenHash, userAgent, address })
     const begun = (await findSessions(tx, [tokenHash], shown.rules)).get(tokenHash)?.caller
     if (begun === undefined || begun.sessionId === null || !(await isStill(tx))) throw new Refusal('signInFailed')
@@ -128,7 +138,8 @@ export async function beginSession(
     await tellEnded(tx, ended, by)
     hasEnded = ended.length > 0
     return data
-  })
+  }
+  const record = await transaction(sql, begin, '', source.pending)
   if (hasEnded) await callers.noteChange(operators)
   return withCookies(record, [cookies.set(source, 'session', token, longestSessionDays * daySeconds)])
 }

@@ -95,7 +95,7 @@ export class Arrivals {
     const { sql, callers } = this.context
     const role = this.roleOf(identity)
     let isChanged = false
-    const taken = await transaction(sql, async (tx) => {
+    const take = async (tx: Statements) => {
       await lockOperators(tx)
       const account = await store.findLinked(tx, identity)
       if (account === undefined) return makes && role !== undefined ? this.make(tx, identity, role, source) : undefined
@@ -108,7 +108,8 @@ export class Arrivals {
       }
       await this.giveRole(tx, account, role, source)
       return account.id
-    })
+    }
+    const taken = await transaction(sql, take, '', source.pending)
     if (isChanged) await callers.noteChange(operators)
     if (taken === 'refused') throw new Refusal('signOnRefused')
     return taken
@@ -148,7 +149,7 @@ export class Arrivals {
 
   /** Throws 10052, 10064, and 10032 for an account with a second factor, which the provider would bypass. */
   private setUp(setUpHash: string, identity: Identity, source: Source): Promise<number> {
-    return transaction(this.context.sql, async (tx) => {
+    const setUp = async (tx: Statements) => {
       await lockOperators(tx)
       const { id } = await requireSetUp(tx, setUpHash)
       if ((await requireAccount(tx, id)).hasFactor) throw new Refusal('secondFactorRequired')
@@ -157,7 +158,8 @@ export class Arrivals {
       await deleteSetUps(tx, id)
       await this.logChange(tx, 'operator.setUp', before, source)
       return id
-    })
+    }
+    return transaction(this.context.sql, setUp, '', source.pending)
   }
 
   /** Throws 10002, 10034, 10064 and 10065. */

@@ -31,7 +31,7 @@ const purposes = ['signIn', 'setUp', 'link', 'confirm'] as const
 export type Purpose = (typeof purposes)[number]
 
 /** No spelling may lead out of the console: browsers read %2e in a path as a dot. */
-export const pathOfConsole = String.raw`^(?!.*(?://|\.\.|\\))(?![^?#]*%2[eE])/console(?=[/?#]|$)[\x21-\x7e]{0,2000}$`
+export const pathOfConsole = String.raw`^(?!.*(?://|\.\.|\\))(?![^?#]*%2[eE])/console(?=[/?#]|$)[\x21-\x7e]{0,1500}$`
 
 const returnTo = Type.String({
   pattern: pathOfConsole,

@@ -8,7 +8,7 @@ import { databaseRefusal } from '../../database/failures.ts'
 import { transaction } from '../../database/transaction.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { JsonText, Reply } from '../../http/answer.ts'
-import type { BoundedLines, LineKind } from '../../http/bounded-lines.ts'
+import { type BoundedLines, databaseAway, type LineKind } from '../../http/bounded-lines.ts'
 import { type Handler, handle, type OperationRequest } from '../../http/handler.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
 import { limits } from '../../vocabulary/limits.ts'
@@ -176,7 +176,7 @@ export function signOnRoutes(
     }
   }
 
-  async function complete(sessionId: number, source: Source & Pick<OperationRequest, 'pending'>): Promise<string> {
+  async function complete(sessionId: number, source: Source): Promise<string> {
     const text = cookies.find(source, 'arrival')
     const ticket = text === undefined ? undefined : openTicket<SealedArrival>(secrets, arrivalPurpose, text)
     if (ticket === undefined) throw signOnFault('there is no sign-on to complete')
@@ -195,8 +195,10 @@ export function signOnRoutes(
       lines.note(refusedLine, () => ({ requestId, reason: error.message.slice(0, 500) }))
       return signOnFault.is(error) ? 'signOnFailed' : 'signOnUnavailable'
     }
-    log.error({ requestId, err: error }, 'single sign-on failed')
-    return databaseRefusal(error)?.refusal ?? 'internalFault'
+    const away = databaseRefusal(error)
+    if (away === undefined) log.error({ requestId, err: error }, 'single sign-on failed')
+    else lines.note(databaseAway, () => ({ requestId, err: error }))
+    return away?.refusal ?? 'internalFault'
   }
 
   return [
@@ -282,12 +284,18 @@ export function signOnRoutes(
     ),
 
     handle(contract.unlinkSignOn, async ({ body, caller, actor, sourceAddress, pending }) => {
-      const { operatorId, sessionId, role } = caller as OperatorCaller
+      const operator = caller as OperatorCaller
+      const { operatorId, sessionId } = operator
       const id = given(body.id) ?? operatorId
-      if (id === null || (id !== operatorId && role !== 'admin')) throw new Refusal('notPermitted')
+      if (id === null) throw new Refusal('notPermitted')
+      const requireMay = ({ role }: OperatorCaller) => {
+        if (id !== operatorId && role !== 'admin') throw new Refusal('notPermitted')
+      }
+      requireMay(operator)
       const address = sourceAddress()
       const record = await pending.transaction(sql, async (tx) => {
         await lockOperators(tx)
+        requireMay((await operator.requireStanding?.(tx)) ?? operator)
         const before = await requireOperator(tx, id)
         if (before.source === 2) throw new Refusal('managedBySignOn')
         const isUnlinked = await store.unlink(tx, id)

@@ -76,6 +76,7 @@ export const pageViews = operation({
   method: 'GET',
   path: `${folder}/page`,
   ...ownViews,
+  dependsOnRole: true,
   query: Type.Object({
     page: optional(viewedPage),
     operatorId: optional(described(integer(), 'The account; default: your own.')),

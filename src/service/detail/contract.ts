@@ -41,6 +41,7 @@ export const getServiceDetail = operation({
   path: '/api/platform/v1/service/detail',
   callers: ['operator'],
   roles: ['admin', 'operator'],
+  dependsOnRole: true,
   query: Type.Object({}),
   data: Type.Object({
     version: Type.String({ description: 'the service’s version', examples: ['1.0.0'] }),

@@ -32,6 +32,7 @@ export const search = operation({
   path: '/api/platform/v1/search',
   callers: ['operator'],
   roles: everyRole,
+  dependsOnRole: true,
   query: Type.Object({ text: text(128, 'What to look for.') }),
   data: Type.Object({
     list: Type.Array(Found, {

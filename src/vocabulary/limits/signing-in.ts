@@ -20,6 +20,11 @@ export const signInLimits = {
    */
   passwordsWaiting: 40,
   /**
+   * Sign-ins. Those of one source (an address, or an IPv6 network of 64 bits) among them. Beyond it: 503 50003. Tested
+   * by: test/faults/sign-in.test.ts.
+   */
+  passwordsWaitingOfOne: 20,
+  /**
    * Transactions. Those that count sign-in attempts at once in one process; protects the database’s connections, because
    * attempts of one source or name wait for each other. Beyond it: they wait. Tested by: test/faults/sign-in.test.ts.
    */
@@ -71,7 +76,7 @@ export const signInLimits = {
    * Ms. How long an operation may take that asks the provider. Beyond it: 503 50003. Tested by:
    * test/faults/sign-on-callback.test.ts.
    */
-  signOnAnswerMs: 20_000,
+  signOnAnswerMs: 35_000,
   /**
    * Ms. How long a sign-out waits for the provider’s address to sign out at. Beyond it: it answers none. Tested by:
    * test/faults/sign-on-callback.test.ts.
