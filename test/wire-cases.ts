@@ -58,6 +58,14 @@ export function wireCases(host: string, { appId, token }: TestApplication): Wire
   const many = Array.from({ length: 20 }, newWrite)
   return [
     two('two writes in one packet', (first, second) => [whole(first) + whole(second)]),
+    // The first answer ends the connection on Bun, where nothing behind it begins.
+    one(
+      'a refused file, then a write',
+      (write) => [
+        `POST /api/bulk/v1/import/create?kind=devices&ignoreColumns=tag HTTP/1.1\r\nHost: ${host}\r\nauthorization: Bearer ${token}\r\nContent-Type: text/csv\r\nContent-Length: 1\r\n\r\na${whole(write)}`,
+      ],
+      { statuses: [400], byNode: [400, 200] },
+    ),
     two('a second write before the first answer', (first, second) => [whole(first), 3, whole(second)]),
     two('a write, a probe and a write', (first, second) => [whole(first) + probe + whole(second)], {
       statuses: [200, 200, 200],

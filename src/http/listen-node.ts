@@ -43,6 +43,8 @@ export async function listenOnNode(
     const request = new NodeRequest(incoming, outgoing, proxies)
     void drain.answer(request, (answer) => {
       if (outgoing.headersSent) return
+      // It would end the connection before the answers to the requests that came behind.
+      if (exchanges.isFollowed(incoming)) delete answer.headers.connection
       sendAnswer(incoming, outgoing, answer)
       request.giveUpBody()
     })
@@ -92,6 +94,11 @@ class Exchanges {
     const exchange = { incoming, outgoing }
     of.add(exchange)
     outgoing.once('close', () => of.delete(exchange))
+  }
+
+  /** Whether another request has come on its connection. */
+  isFollowed(incoming: IncomingMessage): boolean {
+    return [...(this.open.get(incoming.socket) ?? [])].at(-1)?.incoming !== incoming
   }
 
   /** An answer to what came behind whole requests must not take the place of theirs. */
