@@ -84,14 +84,14 @@ export function requireRoomIn(used: Used, fileBytes = 0, mostFileBytes = 0): voi
   }
 }
 
-/** Adds uses in their write's transaction. Throws 10007 past the limit of a kind or of all together. */
+/** Adds uses in their write's transaction. Throws 10007 past the limit of a kind. Returns all uses. */
 async function spend(tx: Statements, owner: string, uses: readonly Use[], mostOf: Partial<Record<Kind, number>>) {
   const used = await addUses(tx, owner, uses)
   for (const { kind } of uses) {
     const most = mostOf[kind]
     if (most !== undefined && (used.get(kind)?.rows ?? 0) > most) throw full('appId', ...wordsOf[kind](most))
   }
-  requireRoomIn(used)
+  return used
 }
 
 const wordsOf: Record<Kind, (most: number) => [en: string, zh: string]> = {
@@ -108,12 +108,14 @@ const wordsOf: Record<Kind, (most: number) => [en: string, zh: string]> = {
 }
 
 /**
- * Counts a platform event. Ends and new secrets have a second allowance, so that a caller that used up the first can
- * still cancel, sign out and rotate. Throws 10007.
+ * Counts a platform event. Ends and new secrets have a second allowance, and need no room beside other kinds, so that
+ * a caller that used up the first can still cancel, sign out and rotate. Throws 10007.
  */
 export async function spendEvent(tx: Statements, owner: string, { bytes, isEnd }: { bytes: number; isEnd: boolean }) {
   const most = owner.startsWith('operator ') ? limits.platformEventsOfAccount : limits.platformEventsOfOne
-  await spend(tx, owner, [{ kind: 'event', rows: 1, bytes: bytes + rowBytes }], { event: isEnd ? 2 * most : most })
+  const use = { kind: 'event', rows: 1, bytes: bytes + rowBytes } as const
+  const used = await spend(tx, owner, [use], { event: isEnd ? 2 * most : most })
+  if (!isEnd) requireRoomIn(used)
 }
 
 /** Counts a price change and its sites, under the application's lock. Throws 10007. */
@@ -123,7 +125,7 @@ export async function spendPriceChange(tx: Statements, appId: string, sites: num
     { kind: 'priceChangeSite', rows: sites, bytes: sites * siteBytes },
   ]
   const most = { priceChange: limits.priceChangesADay, priceChangeSite: limits.priceChangeSitesADay }
-  await spend(tx, appId, uses, most)
+  requireRoomIn(await spend(tx, appId, uses, most))
 }
 
 const rowBytes = 250
@@ -156,10 +158,12 @@ export class KeyUsage {
     this.rounds = startRounds(() => this.flush(), flushEveryMs)
   }
 
-  /** Throws 10007 when the owner has no room for another key; a repeated request goes on. */
-  async requireRoom(owner: string, request: RequestKey): Promise<void> {
+  /** Throws 10007 when the owner has no room for another key; a request repeated for one of `keyOwners` goes on. */
+  async requireRoom(owner: string, request: RequestKey, keyOwners: readonly string[]): Promise<void> {
     const refusal = this.refusals.get(owner)
-    if (refusal !== undefined && !(await hasAnswer(this.sql, request, owner))) throw refusal
+    if (refusal === undefined) return
+    const kept = await Promise.all(keyOwners.map((keyOwner) => hasAnswer(this.sql, request, keyOwner)))
+    if (!kept.includes(true)) throw refusal
   }
 
   note(owner: string, rows: number, answerBytes: number): void {

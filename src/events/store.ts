@@ -84,7 +84,7 @@ export type NewPlatformEvent = Omit<NewEvent, 'appId' | 'type'> & {
 
 /** Events that end something or renew a secret have a second allowance (`spendEvent`). */
 const ends: ReadonlySet<PlatformEventType> = new Set<PlatformEventType>([
-  ...(['import.cancelled', 'act.cancelled', 'session.ended'] as const),
+  ...(['deviceInventory.imported', 'import.cancelled', 'act.cancelled', 'session.ended'] as const),
   ...(['application.secretRotated', 'application.previousSecretEnded', 'thirdPartyConfig.secretRotated'] as const),
   ...(['operator.deleted', 'operator.reset', 'operator.updated', 'operator.passwordChanged'] as const),
   ...(['operatorKey.deleted', 'secondFactor.removed', 'secondFactor.reset'] as const),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { permitted } from '../callers/access-control.ts'
-import { actorOf, type Caller } from '../callers/caller.ts'
+import { actorOf, type Caller, keyOwnerOf } from '../callers/caller.ts'
 import { requireStillActingFor } from '../callers/permissions.ts'
 import type { RequestKey } from '../database/idempotency.ts'
 import { ownerOf as usageOwnerOf } from '../database/usage.ts'
@@ -17,6 +17,7 @@ import { noteFaults, noting, readBody, readQuery, refusalOf, requestKeyOf } from
 import type { Route } from './route-table.ts'
 import { requireStill, standsFor } from './second-look.ts'
 import type { ServeOptions } from './serve-options.ts'
+import { sourceNetwork } from './source-address.ts'
 
 /** What names the records of a write: its body, or the query beside a file. */
 export function inputOf({ takes }: Operation, { query }: HttpRequest, body: unknown): unknown {
@@ -80,7 +81,7 @@ function answerTo(exchange: Exchange, caller: Caller): Promise<unknown> {
 
 async function answerWrite(exchange: Exchange, admitted: Admitted, mediaType: 'form' | 'json'): Promise<unknown> {
   const { route, request, options, bodies, pending } = exchange
-  const { caller, actor, at } = admitted
+  const { caller, at } = admitted
   const { operation, ownerOf } = route.handler
   const read = bodies.read(request, operation, pending)
   const bytes = read instanceof Promise ? await receive(exchange, read) : read
@@ -95,12 +96,13 @@ async function answerWrite(exchange: Exchange, admitted: Admitted, mediaType: 'f
   if (faults.length > 0) throw refusalOf(faults, route.appIdIn === 'body', caller, pending.body)
   const asked = askedOf(exchange, admitted, body, idempotency)
   // A stranger owns what it asks for from the same address in the name that it gives.
-  if (ownerOf !== undefined) pending.own(`${options.sourceOf(request)} ${ownerOf(body, asked.header)}`)
+  if (ownerOf !== undefined) pending.own(`${sourceNetwork(options.sourceOf(request))} ${ownerOf(body, asked.header)}`)
   pending.stands = standsFor(route, options, caller, body)
   // Returning a promise that is still pending would take three more turns of the queue.
   if (idempotency === undefined) return await runWrite(exchange, asked)
   idempotency.bodyHash = createHash('sha256').update(bytes).digest('base64')
-  return await keyed(options, actor, idempotency, () => runWrite(exchange, asked))
+  const appId = (body as { appId?: string | null } | undefined)?.appId
+  return await keyed(options, asked, appId, idempotency, () => runWrite(exchange, asked))
 }
 
 type Asked = OperationRequest & { pending: PendingRequest }
@@ -144,15 +146,19 @@ async function receive({ route, options, pending }: Exchange, arriving: Promise<
 /** Counted for a response whose length is not known here. */
 const answerBytes = 1_000
 
-/** Counts what is kept for the key. Throws 10007 if there is no room for it. */
+/** Counts what is kept for the key. `appId` is the named application. Throws 10007 if there is no room for it. */
 async function keyed<Answer>(
   { keyUsage }: ServeOptions,
-  actor: string,
+  { actor, caller }: Pick<Asked, 'actor' | 'caller'>,
+  appId: string | null | undefined,
   idempotency: RequestKey,
   run: () => Promise<Answer>,
 ): Promise<Answer | Replayed> {
   const owner = usageOwnerOf(actor)
-  if (owner !== undefined) await keyUsage.requireRoom(owner, idempotency)
+  if (owner !== undefined) {
+    const keyOwners = [keyOwnerOf(caller), ...(typeof appId === 'string' ? [appId] : [])]
+    await keyUsage.requireRoom(owner, idempotency, keyOwners)
+  }
   const outcome = await run()
   if (idempotency.isReplayed) return new Replayed(outcome)
   const { keptRows = 0 } = idempotency
@@ -174,7 +180,7 @@ function admit({ route, request, options, pending }: Exchange): Caller | Promise
   if (operation.callers.length === 0 && !isProbe) {
     pending.enterStrangers()
     // A name in the body says more: a source may be a proxy with all clients behind it.
-    if (ownerOf === undefined) pending.own(options.sourceOf(request))
+    if (ownerOf === undefined) pending.own(sourceNetwork(options.sourceOf(request)))
   }
   const admitted = options.admit(operation, request)
   if (operation.callers.length === 0) return admitted
@@ -265,7 +271,7 @@ async function answerFile({ route, request, options, pending }: Exchange, asked:
   )
   try {
     const outcome = () => run({ ...asked, idempotency, file })
-    return await (idempotency === undefined ? outcome() : keyed(options, asked.actor, idempotency, outcome))
+    return await (idempotency === undefined ? outcome() : keyed(options, asked, named, idempotency, outcome))
   } catch (error) {
     if (error instanceof Refusal && file.isLeft) error.headers.connection = 'close'
     throw error

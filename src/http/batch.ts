@@ -19,6 +19,8 @@ interface Batch<Row> {
   readRow(row: unknown): Row
   /** At most once for its key. Returns the response for one row, as JSON text. */
   write(row: Row, key: RequestKey | undefined): Promise<string>
+  /** `write` stores no key. */
+  keepsNoKeys?: boolean
 }
 
 type BatchRequest = Pick<OperationRequest, 'idempotency' | 'header' | 'noteRefusedRow' | 'pending'>
@@ -81,9 +83,10 @@ const keyOfRow = ({ key, attempt }: RequestKey, index: number) => `batch ${key} 
 async function writeRows<Row>(
   log: Logger,
   { idempotency, header, noteRefusedRow, pending }: BatchRequest,
-  { owner, rows, name, readRow, write }: Batch<Row>,
+  { owner, rows, name, readRow, write, keepsNoKeys = false }: Batch<Row>,
 ): Promise<RowOutcome[]> {
   const language = preferredLanguage(header('accept-language'))
+  const kept = keepsNoKeys ? undefined : idempotency
   let lost: Refusal | undefined
 
   async function writeRow(row: unknown, index: number): Promise<RowOutcome> {
@@ -92,7 +95,7 @@ async function writeRows<Row>(
       if (lost !== undefined) throw lost
       const read = readRow(row)
       const record = await write(read, idempotency && { ...idempotency, key: keyOfRow(idempotency, index) })
-      noteKept(idempotency)
+      noteKept(kept)
       return { text: `${named},"code":0,"msg":"success","data":${record}}` }
     } catch (error) {
       if (!(error instanceof Refusal)) log.error({ err: error, row: index }, 'batch row failed')

@@ -126,6 +126,29 @@ test.concurrent('idempotency keys are counted, and past the limit of all kinds r
   const again = await client.call('createDevice', body, { token, headers: { 'idempotency-key': first } })
   expect([again.code, again.headers.get('idempotency-replayed')]).toEqual([0, 'true'])
   expectFull(await client.call('createAct', none(appId), app), 'rows of the last 24 hours')
+  expect((await client.call('rotateCallbackSecret', { appId }, app)).code).toBe(0)
+})
+
+test.concurrent('a batch of reports keeps one key, and a retry of an operator for an application is no new one', async () => {
+  const app = await newApplication(client)
+  const { appId } = app
+  const { deviceNo } = (await client.call('createDevice', deviceBody(appId), app)).data
+  const reports = Array.from({ length: 20 }, () => ({ deviceNo, onlineStatus: 1 }))
+  const headers = { 'idempotency-key': newSerial('key') }
+  expect((await client.call('reportDeviceStates', { reports }, { ...app, headers })).code).toBe(0)
+  await waitUntil(async () => (await usedOf(appId, 'key')).rows > 0, 15_000)
+  expect((await usedOf(appId, 'key')).rows).toBe(1)
+
+  const person = await newSignedIn(client, 'operator')
+  const keyed = { ...person.headers, 'idempotency-key': newSerial('key') }
+  const body = deviceBody(appId)
+  expect((await client.call('createDevice', body, { headers: keyed })).code).toBe(0)
+  await waitUntil(async () => (await usedOf(`operator ${person.id}`, 'key')).rows === 1, 15_000)
+  await leave(`operator ${person.id}`, 'key', limits.usageRows)
+  const other = () =>
+    client.call('createDevice', deviceBody(appId), { headers: { ...keyed, 'idempotency-key': newSerial('key') } })
+  expect(await becomesTrue(async () => (await other()).code === 10007, 15_000)).toBe(true)
+  expect((await client.call('createDevice', body, { headers: keyed })).headers.get('idempotency-replayed')).toBe('true')
 })
 
 test.concurrent('bytes count over all kinds together', async () => {

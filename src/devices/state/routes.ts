@@ -48,6 +48,8 @@ export function deviceStateRoutes(context: Context): Handler[] {
         rows: body.reports,
         name: 'deviceNo',
         readRow,
+        // A report that is repeated changes nothing.
+        keepsNoKeys: true,
         write({ deviceNo, reportTime, ...report }, key) {
           const count = counts.get(deviceNo) ?? 0
           counts.set(deviceNo, count + 1)
