@@ -3,6 +3,7 @@ import type { Context } from '../context.ts'
 import { drawEventIds, lowestEventId } from '../database/application-lock.ts'
 import { findReplay, once, type RequestKey } from '../database/idempotency.ts'
 import type { Pending } from '../database/pending.ts'
+import { transaction } from '../database/transaction.ts'
 import { idAfterEventsBefore, insertPlatformEvent } from '../events/store.ts'
 import { type Handler, handle, handleOutOfTurn, read } from '../http/handler.ts'
 import { limits } from '../vocabulary/limits.ts'
@@ -33,6 +34,12 @@ const testData = JSON.stringify({ message: 'This is a test of your callback.' })
 
 const tooSoon = (waitMs: number) =>
   new Refusal('tooManyRequests', { headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) } })
+
+/** Throws as `Pending.requireStanding`, and 50003 if the request is over. */
+async function requireWaiting(pending: Pending): Promise<void> {
+  await pending.requireStanding()
+  if (pending.isOver) throw unavailable()
+}
 
 export function deliveryRoutes(context: Context, client: CallbackClient): Handler[] {
   const { sql, peers, secrets, metrics, config } = context
@@ -73,7 +80,7 @@ export function deliveryRoutes(context: Context, client: CallbackClient): Handle
     const query = configured.sealedQuery === null ? '' : secrets.open(appId, configured.sealedQuery)
     const callback = { url: new URL(configured.url + query), secrets: opened }
     const message = { webhookId: webhookIdOf(testType, id), type: testType, appId, time: createdAt, data: testData }
-    await pending.requireStanding()
+    await requireWaiting(pending)
     const result =
       fault === undefined
         ? await client.send(composeRequest(callback, message))
@@ -87,7 +94,8 @@ export function deliveryRoutes(context: Context, client: CallbackClient): Handle
     const times = { eventTime: createdAt, createdAt, finishedAt: new Date() }
     const made = { appId, id, type: testType, status, attempts: 1, ...times }
     const delivery = { ...made, ...shown, nextAttemptAt: null, attemptLog: [attempt] }
-    return pending.transaction(sql, (tx) =>
+    // What was sent is recorded, whether its caller still waits or not.
+    const shownDelivery = await transaction(sql, (tx) =>
       once(tx, idempotency, appId, async () => {
         await store.insertTest(tx, delivery, testData)
         const url = configured.url + (query === '' ? '' : hiddenQuery)
@@ -96,6 +104,8 @@ export function deliveryRoutes(context: Context, client: CallbackClient): Handle
         return store.showDelivery(delivery)
       }),
     )
+    await pending.requireStanding()
+    return shownDelivery
   }
 
   /** Throws 10001 if the request names neither a delivery nor a range. */

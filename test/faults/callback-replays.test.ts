@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { contractOf } from '../kit/contracts.ts'
 import { databaseIn, embeddedConnection, withSql } from '../kit/database.ts'
 import { answerWith, verify } from '../kit/receiver.ts'
 import type { TestApplication } from '../kit/records.ts'
@@ -137,6 +138,19 @@ describe.concurrent('a test', () => {
     const replayed = await client.call('replayDeliveries', { id: answer.data.id }, { token: app.token })
     expect(replayed.data).toEqual({ replayed: 1 })
     expect((await receiver.waitFor(app.path, 3))[2]?.text).toBe(received.text)
+  })
+
+  test('is recorded also when its caller hangs up while it is sent, and so limits the next', async () => {
+    const app = await bed.newEndpoint((...received) => void setTimeout(() => answerWith(200)(...received), 1_000))
+    const hungUp = new AbortController()
+    const headers = { authorization: `Bearer ${app.token}`, 'content-type': 'application/json' }
+    const path = `${client.url}${contractOf('testDelivery').path}`
+    const asked = fetch(path, { method: 'POST', headers, body: '{}', signal: hungUp.signal }).catch(() => {})
+    await receiver.waitFor(app.path, 2)
+    hungUp.abort()
+    await asked
+    await waitUntil(async () => (await bed.deliveriesOf(app, { type: 'test' })).length === 1)
+    expect((await client.call('testDelivery', {}, { token: app.token })).code).toBe(10007)
   })
 
   test('that fails is dead at once, and neither stops nor holds up the callback', async () => {
