@@ -16,12 +16,14 @@ export class PartialFile {
   private readonly target: string
   private readonly partial: string
   private readonly file: FileHandle
+  private readonly inode: number
 
-  private constructor(path: string, target: string, partial: string, file: FileHandle) {
+  private constructor(path: string, target: string, partial: string, file: FileHandle, inode: number) {
     this.path = path
     this.target = target
     this.partial = partial
     this.file = file
+    this.inode = inode
   }
 
   static async create(path: string): Promise<PartialFile> {
@@ -33,7 +35,8 @@ export class PartialFile {
       const left = await lstat(partial).catch(() => undefined)
       if (!left?.isSymbolicLink()) requireFile(partial, left)
       await rm(partial, { force: true })
-      return new PartialFile(path, target, partial, await open(partial, 'wx', 0o600))
+      const file = await open(partial, 'wx', 0o600)
+      return new PartialFile(path, target, partial, file, (await file.stat()).ino)
     })
   }
 
@@ -62,8 +65,7 @@ export class PartialFile {
   finish(): Promise<void> {
     return explained(this.path, async () => {
       await this.file.sync()
-      const [ours, named] = await Promise.all([this.file.stat(), lstat(this.partial).catch(() => undefined)])
-      if (named?.ino !== ours.ino)
+      if (!(await this.isOurs()))
         throw new UserError(`Another command is writing ${this.path}: give each its own file.`)
       requireFile(this.path, await lstat(this.target).catch(() => undefined))
       await this.file.close()
@@ -74,9 +76,15 @@ export class PartialFile {
     })
   }
 
+  /** Does nothing once the file has its name. Another command's partial file is left alone. */
   async abandon(): Promise<void> {
+    // While the file is open, no other can have its inode.
+    if (await this.isOurs()) await rm(this.partial, { force: true }).catch(() => {})
     await this.file.close().catch(() => {})
-    await rm(this.partial, { force: true }).catch(() => {})
+  }
+
+  private async isOurs(): Promise<boolean> {
+    return (await lstat(this.partial).catch(() => undefined))?.ino === this.inode
   }
 }
 

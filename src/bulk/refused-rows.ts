@@ -1,7 +1,7 @@
 import { fileReply, type Reply } from '../http/answer.ts'
 import { jsonFault, parseJson } from '../http/json.ts'
 import { preferredLanguage } from '../http/language.ts'
-import { type RefusalName, refusals } from '../vocabulary/refusals.ts'
+import { type Reason, type RefusalName, refusals } from '../vocabulary/refusals.ts'
 import { mediaTypeOf, refusalColumns } from './contract.ts'
 import { byteOrderMark, csvLine } from './csv.ts'
 import { type ReadNext, textOfOutcomes } from './jobs/result.ts'
@@ -17,7 +17,7 @@ const isReason = (name: string) => (refusalColumns as readonly string[]).include
 export async function refusedRowsReply(id: number, languages: string | null, readNext: ReadNext): Promise<Reply> {
   const file = await readNext((sql) => readSentFile(sql, id))
   const language = preferredLanguage(languages)
-  const textOf = file.format === 'csv' ? csvRow(file) : ndjsonRow
+  const textOf = file.format === 'csv' ? csvRow(file, toComplete[language]) : ndjsonRow
   const rows = textOfOutcomes(id, 'refused', readNext, (outcome) => {
     // Rows beyond the limit have no cells.
     const [line, refusal, , errors = null, cells = []] = outcome as Extract<KeptOutcome, { length: 4 | 5 }>
@@ -42,14 +42,18 @@ function headOf(file: SentFile): string {
   return file.format === 'csv' ? `${byteOrderMark}${csvLine([...ownColumns(file), ...refusalColumns])}` : ''
 }
 
-/** Makes the CSV row writer. Surplus cells stay, so that the row is refused again until corrected. */
-function csvRow(file: SentFile) {
+/** Behind a row with too few cells: with empty ones in their place, an update would clear what it left out. */
+const toComplete: Reason = { en: 'complete this row, then clear this cell', zh: '补全本行后，清空此单元格' }
+
+/** Makes the CSV row writer. A row of another width has surplus cells, so that it is refused again until corrected. */
+function csvRow(file: SentFile, surplus: string) {
   const columns = file.columns ?? []
   const textOf = cellTextReader(file, columns)
   const blanks = columns.map(() => '')
   return (cells: readonly string[], reasons: Reasons): string => {
     const own = [...cells, ...blanks.slice(cells.length)].filter((_, index) => !isReason(columns[index] ?? ''))
-    return csvLine([...own.map(textOf), ...reasons])
+    const isShort = cells.length > 0 && cells.length < columns.length
+    return csvLine([...own.map(textOf), ...reasons, ...(isShort ? [surplus] : [])])
   }
 }
 

@@ -9,6 +9,12 @@ export function wholeNumber(minimum: number): (text: string) => number {
   }
 }
 
+/** Where the result goes to standard output. */
+export function fileName(text: string): string {
+  if (text === '-') throw new InvalidArgumentError('Must be a file: the result goes to standard output.')
+  return text
+}
+
 export function collect(text: string, given: string[] = []): string[] {
   return [...given, text]
 }

@@ -138,7 +138,6 @@ async function take({ path, folder }: Destination, place: Place, context: Contex
     await file?.finish()
     return summary
   } finally {
-    // Does nothing once the file has its name.
     await file?.abandon()
   }
 }

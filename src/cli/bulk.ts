@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { Argument, Option } from 'commander'
 import type { Import } from '#sdk/api'
 import { UserError, usageError } from '../runtime/user-error.ts'
-import { collect, filtersOf, wholeNumber } from './arguments.ts'
+import { collect, fileName, filtersOf, wholeNumber } from './arguments.ts'
 import type { CliCommand } from './command.ts'
 import type { Context } from './context.ts'
 import { jobStatuses, waitForJob, watch } from './jobs.ts'
@@ -121,7 +121,7 @@ export function bulkCommands(program: CliCommand, context: Context): void {
 }
 
 const refusedOption = () =>
-  new Option('--refused <file>', 'save refused rows as they were sent, with the reason for each')
+  new Option('--refused <file>', 'save refused rows as they were sent, with the reason for each').argParser(fileName)
 
 async function importFile(
   kind: keyof typeof importKinds,

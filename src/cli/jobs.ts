@@ -52,10 +52,11 @@ export async function waitForJob<Of extends Job>(
 ): Promise<void> {
   const found = await untilEnded(id, signal, context, words)
   const refusals = found.refused > 0 ? await firstRefusals(words) : []
-  if (found.refused > 0) await words.saveRefused?.()
   const told = refusals.map(describe)
   const more = found.refused > told.length ? [`… and ${found.refused - told.length} more`] : []
   context.result({ ...found, refusals }, [words.sheetOf(found), ...told, ...more].join('\n'))
+  // Afterwards, because it may fail.
+  if (found.refused > 0) await words.saveRefused?.()
   const { status, error, refused } = found
   if (status === done.failed) throw new UserError(`${error} ${words.onFailure}`)
   if (status === done.cancelled) throw new UserError(`Cancelled. ${words.onCancel}`)

@@ -1,13 +1,16 @@
 import { isLoopback } from '#sdk/address'
 import { usageError } from '../runtime/user-error.ts'
 
+/** What follows the address of the service in that of a page or an operation. A gateway may have its own `/api/…`. */
+const ownPath = /\/+(console|docs|api\/(auth|bulk|charging|device|event|platform|region))(\/.*)?$|\/+api\/*$/
+
 /** As people paste it, for example without `http://`. Removes a slash at the end. Throws `UserError`. */
 export function readServiceAddress(given: string): string {
   const url = parse(given.trim())
   if (url.username !== '' || url.password !== '') {
     throw usageError('the address of the service must not hold a user name or password')
   }
-  const prefix = url.pathname.replace(/\/+(console|api|docs)(\/.*)?$/, '')
+  const prefix = url.pathname.replace(ownPath, '')
   const isPage = prefix !== url.pathname
   if (!isPage && (url.search !== '' || url.hash !== '')) {
     throw usageError(

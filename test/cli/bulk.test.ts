@@ -60,6 +60,18 @@ test('refused rows are saved with their reasons, corrected, and sent again', asy
   expect(existsSync(join(folder, 'none.csv'))).toBe(false)
 })
 
+test('the result of an import is told also where its refused rows can’t be saved', async () => {
+  const args = ['import', 'inventory', '-', '--refused']
+  const rows = 'deviceNo,modelName\nwith space,x\n'
+  expect(await command([...args, '-'], settings, rows)).toEqual(failed(2, 'Must be a file'))
+  const told = await command([...args, join(folder, 'none', 'refused.csv')], settings, rows)
+  expect(told).toEqual({
+    code: 1,
+    stdout: expect.stringMatching(/^import +\d+\n[\s\S]*line 2: 10001/),
+    stderr: expect.stringContaining('does not exist, or its folder does not exist'),
+  })
+})
+
 test('a file that two encodings read names its own', async () => {
   const serial = newSerial()
   const other = (await newApplication(client)).appId

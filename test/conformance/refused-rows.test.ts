@@ -83,6 +83,22 @@ test('a row of another width than the head is refused again until it is correcte
   expect(await imported(app, 'devices', text)).toMatchObject({ created: 0, refused: 2 })
 })
 
+test('a row with too few cells clears nothing until it is completed', async () => {
+  const app = await newApplication(client)
+  const { deviceNo, deviceBattery } = expectSuccess(await createDeviceOf(app, { tag: 'kept' }))
+  const file = csvOf('deviceNo,deviceName,tag,detailAddress', `${deviceNo},Renamed`)
+  const first = await upserted(app, 'devices', file)
+  expect(first).toMatchObject({ refused: 1 })
+  const { text } = await refusedRows(app, first.id)
+  for (const again of [text, (await refusedRows(app, (await upserted(app, 'devices', text)).id)).text]) {
+    expect(await upserted(app, 'devices', again)).toMatchObject({ updated: 0, refused: 1 })
+  }
+  expect(await succeed('getDevice', { deviceNo }, app)).toMatchObject({ tag: 'kept', deviceBattery })
+  const completed = text.replace('Renamed,,', 'Renamed,kept,').replace(/"complete[^"]*"/, '')
+  expect(await upserted(app, 'devices', completed)).toMatchObject({ updated: 1, refused: 0 })
+  expect(await succeed('getDevice', { deviceNo }, app)).toMatchObject({ tag: 'kept', deviceName: 'Renamed' })
+})
+
 test('the refused rows of NDJSON are NDJSON, with what is no JSON as text', async () => {
   const app = await newApplication(client)
   const row = { deviceNo: newSerial('RR'), deviceName: 'Gate', districtCode: '360102', coordinates: 'nowhere' }
