@@ -8,7 +8,7 @@ import { invalidRequest, Refusal } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
 import { deleteRegion, getRegion, getRegionTree, pageRegions, saveRegion } from './contract.ts'
 import { regionTable } from './names.ts'
-import { parentReason } from './rules.ts'
+import { haveParents, parentReason } from './rules.ts'
 import type { SavedRegions } from './saved-regions.ts'
 import * as store from './store.ts'
 import { RegionTable } from './table.ts'
@@ -66,6 +66,8 @@ export function regionRoutes({ sql }: Context, regions: SavedRegions): Handler[]
       const deleted = await writeOnce(sql, request, async (tx) => {
         await store.beginChange(tx)
         const data = await store.deleteSavedRegion(tx, body.code)
+        const others = await store.savedRegions(tx)
+        if (!haveParents(others)) throw new Refusal('regionInUse')
         await insertPlatformEvent(tx, { type: 'region.deleted', actor, subject: data.code, data })
         return data
       })

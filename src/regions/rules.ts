@@ -1,5 +1,5 @@
 import type { Reason } from '../vocabulary/refusals.ts'
-import { codesAbove, levelOf, type RegionTable } from './table.ts'
+import { codesAbove, levelOf, RegionTable, type SavedRegion } from './table.ts'
 
 /** Undefined if the region can be below its parent. Without a parent, the nearest region above counts. */
 export function parentReason(
@@ -20,4 +20,10 @@ export function parentReason(
     en: `must be a region that exists: save ${codes.en} first`,
     zh: `必须是已有的行政区划：请先保存 ${codes.zh}`,
   }
+}
+
+/** Whether each of the saved regions still has one above it. */
+export function haveParents(saved: readonly SavedRegion[]): boolean {
+  const table = new RegionTable(saved)
+  return saved.every((region) => parentReason(region, table) === undefined)
 }

@@ -61,12 +61,10 @@ export async function upsertRegion(
   return toRecord(row as Row)
 }
 
-/** Throws 10040 for a code that no operator has saved, 10041 while a saved region needs this one above it. */
+/** Throws 10040 for a code that no operator has saved. */
 export async function deleteSavedRegion(tx: Statements, code: string): Promise<SavedRegionRecord> {
   const [row] = await tx`delete from region where code = ${code} returning ${tx.unsafe(columnsSql)}`
   if (row === undefined) throw new Refusal('regionNotFound')
-  const [below] = await tx`select from region where parent_code = ${code} limit 1`
-  if (below !== undefined && !builtInRegions.has(code)) throw new Refusal('regionInUse')
   return toRecord(row)
 }
 

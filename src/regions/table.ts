@@ -45,9 +45,19 @@ export class RegionTable {
     for (const region of saved) this.add(region)
     for (const region of this.sorted()) {
       region.parentCode ??= codesAbove(region.code).find((code) => this.regions.has(code)) ?? null
-      const parent = this.regions.get(region.parentCode ?? '')
-      if (!region.isEnded) (parent?.children ?? this.provinces).push(region)
+      if (!region.isEnded) this.hang(region)
     }
+  }
+
+  /** Below an ended region, which is in no tree, and also below the nearest one above that has not ended. */
+  private hang(region: Region): void {
+    let parent = this.regions.get(region.parentCode ?? '')
+    while (parent?.isEnded) {
+      parent.children.push(region)
+      parent = this.regions.get(parent.parentCode ?? '')
+    }
+    const siblings = parent?.children ?? this.provinces
+    siblings.push(region)
   }
 
   nameOf(code: string): string | null {

@@ -221,6 +221,25 @@ describe('saveRegion', () => {
     for (const code of ['979001', '970101', '970100', '970000']) expectSuccess(await remove(code))
   })
 
+  test('deletes no region from above one that was saved without its parent', async () => {
+    for (const [code, name] of Object.entries({ 960000: 'province', 960100: 'city', 960101: 'district' })) {
+      expectSuccess(await save({ code, name }))
+    }
+    expectRefusal(await remove('960000'), 'regionInUse')
+    // The district then lies below the province.
+    expectSuccess(await remove('960100'))
+    expectRefusal(await remove('960000'), 'regionInUse')
+    for (const code of ['960101', '960000']) expectSuccess(await remove(code))
+  })
+
+  test('offers a region below one that has ended, at the nearest one above that has not', async () => {
+    expectSuccess(await save({ code: '371299', name: '新区' }))
+    const below = async (code: string) => (await tree({ code, depth: 1 })).map((region) => region.code)
+    expect(await below('370000')).toContain('371299')
+    expect(await below('371200')).toEqual(['371299'])
+    expectSuccess(await remove('371299'))
+  })
+
   test('refuses what cannot be a region', async () => {
     const usual = { code: '360199', name: 'x' }
     for (const code of ['', '36', '0360101', '036010', '36010x', 360199, null]) {
