@@ -103,6 +103,13 @@ test('every secret may be in a file', () => {
   rmSync(folder, { recursive: true })
 })
 
+test('quotes around a value are no part of it', () => {
+  const key = 'k'.repeat(32)
+  const environment = { FORECOURT_DATA_DIR: ' "/srv/data" ', FORECOURT_OPERATOR_KEY: `'${key}'`, FORECOURT_PORT: '""' }
+  expect(readConfig(environment)).toMatchObject({ dataDir: '/srv/data', operatorKey: key })
+  expect(readConfig({ FORECOURT_DATA_DIR: '/srv/"data"' }).dataDir).toBe('/srv/"data"')
+})
+
 test('a variable that no program reads is found, with the setting whose name is nearest', () => {
   const environment = {
     FORECOURT_CALLBACK: 'paused',

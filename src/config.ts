@@ -21,6 +21,7 @@ import {
   text,
   unknownZone,
   weakKey,
+  withoutQuotes,
 } from './runtime/setting-values.ts'
 import { UserError } from './runtime/user-error.ts'
 import type { SettingInForce } from './service/detail/contract.ts'
@@ -241,7 +242,7 @@ type Environment = Record<string, string | undefined>
 /** Reads the settings. Throws `UserError` for the first invalid one. */
 export function readConfig(environment: Environment): Config {
   const values = Object.entries<Setting<unknown>>(settings).map(([member, { name, isSecret, parse }]) => {
-    const text = isSecret ? readSecret(environment, name) : environment[name]?.trim() || undefined
+    const text = isSecret ? readSecret(environment, name) : read(environment, name)
     try {
       return [member, parse(text)]
     } catch (error) {
@@ -309,10 +310,14 @@ function requireTogether({ oidcIssuer, oidcClientId, oidcRoles, publicUrl }: Con
   }
 }
 
+function read(environment: Environment, name: string): string | undefined {
+  return withoutQuotes(environment[name]?.trim() ?? '') || undefined
+}
+
 /** Returns a setting or the text of its file, which keeps secrets out of the environment. */
 export function readSecret(environment: Environment, name: string): string | undefined {
-  const value = environment[name]?.trim() || undefined
-  const file = environment[`${name}_FILE`]?.trim() || undefined
+  const value = read(environment, name)
+  const file = read(environment, `${name}_FILE`)
   if (file === undefined) return value
   if (value !== undefined) throw new UserError(`${name} and ${name}_FILE are both set. Remove one of them.`)
   return readSecretFile(`${name}_FILE`, file)

@@ -11,10 +11,11 @@ const ndjson = 'application/x-ndjson'
 
 /**
  * The media type to send a file as: that of a `Blob` if it is CSV or NDJSON, else that of the `format`; with the
- * `charset` if one is named. A string is sent as UTF-8, and its CSV says so: else its bytes might be read in another way.
+ * `charset` if one is named. A string is sent as UTF-8, and its CSV says so, whatever is named: else its bytes might be
+ * read in another way.
  */
 export function mediaTypeOf(file: FileInput, format: unknown, charset?: string): string {
-  if (typeof file === 'string' && format !== 'ndjson') return `text/csv; charset=${charset ?? 'utf-8'}`
+  if (typeof file === 'string' && format !== 'ndjson') return 'text/csv; charset=utf-8'
   const isTyped = file instanceof Blob && (file.type.startsWith('text/csv') || file.type.startsWith(ndjson))
   const type = isTyped ? file.type : format === 'ndjson' ? ndjson : 'text/csv'
   return charset === undefined ? type : `${type.replace(/;.*/, '')}; charset=${charset}`

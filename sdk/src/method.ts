@@ -50,7 +50,10 @@ export interface Followed<Query, Row> {
   stream(query?: Query, options?: StreamOptions): AsyncGenerator<Row, never>
 }
 
-/** A file of rows, and the encoding of a CSV file: `utf-8` or `gb18030`, for one that can be read as both. */
+/**
+ * A file of rows, and the encoding of the bytes of a CSV file: `utf-8` or `gb18030`, for one that can be read as both. A
+ * string is always sent as UTF-8.
+ */
 export interface SentFile {
   file: FileInput
   charset?: string | undefined

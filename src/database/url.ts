@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { userInfo } from 'node:os'
+import { withoutQuotes } from '../runtime/setting-values.ts'
 import type { Address } from './hosts.ts'
 import { decode, readParameters, refuse, type UrlOptions } from './url-parameters.ts'
 
@@ -45,10 +46,6 @@ export function readDatabaseUrl(text: string): DatabasePlace {
 /** Writes an address; IPv6 in brackets. */
 export function writeAddress({ host, port }: Address): string {
   return isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`
-}
-
-function withoutQuotes(text: string): string {
-  return /^(["'`]).*\1$/s.test(text) ? text.slice(1, -1).trim() : text
 }
 
 function split(rest: string): { authority: string; path: string; query: string } {

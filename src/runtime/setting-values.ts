@@ -9,6 +9,11 @@ export interface Network {
   family: 'ipv4' | 'ipv6'
 }
 
+/** Some programs that read files of settings keep the quotes around a value. */
+export function withoutQuotes(text: string): string {
+  return /^(["'`]).*\1$/s.test(text) ? text.slice(1, -1).trim() : text
+}
+
 /** Its message goes on after the setting's name. */
 export const settingFault = faultKind('setting')
 

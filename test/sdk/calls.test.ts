@@ -130,7 +130,8 @@ describe('the SDK', () => {
     expect(await typeOf({ file: '{}', format: 'ndjson' } as never)).toBe('application/x-ndjson')
     expect(await typeOf({ file: new Blob(['a']) })).toBe('text/csv')
     expect(await typeOf({ file: new Uint8Array([65]) })).toBe('text/csv')
-    expect(await typeOf({ file: 'a', charset: 'gb18030' } as never)).toBe('text/csv; charset=gb18030')
+    expect(await typeOf({ file: '涓枃', charset: 'gb18030' } as never)).toBe('text/csv; charset=utf-8')
+    expect(await typeOf({ file: new Blob(['a']), charset: 'gb18030' } as never)).toBe('text/csv; charset=gb18030')
   })
 
   test('reads what has no envelope, by its media type', async () => {
