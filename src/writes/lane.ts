@@ -55,7 +55,7 @@ export function writeLane<Body, Known, Row>(
   { name, claimsOf = () => [], noteWritten }: LaneOptions<Body>,
   kind: WriteKind<Body, Known, Row>,
 ): (submission: Submission<Body>) => Promise<Shown> {
-  const turn: Turn = { askedAt: 0, lockedAt: 0, endedAt: 0 }
+  const turn: Turn = { hasWaited: false, lockedAt: 0, endedAt: 0 }
   const lane = openLane<Submission<Body>, Outcome>(name, {
     restMs: () => restAfter(turn),
     ownerOf: ({ appId, actor }) => appId ?? actor,
@@ -79,12 +79,12 @@ async function writeBatch<Body, Known, Row>(
   locked: readonly string[],
   turn: Turn,
 ): Promise<Outcome[]> {
-  turn.askedAt = performance.now()
   const keys = submissions.map(keyOf)
   const keyed = keys.flatMap((key) => key ?? [])
   // Each statement sees what was committed before it started, and so what the locks' last holders wrote.
   const [, revoked, kept, clock, early] = await inOneFlight([
-    takeLocks(tx, keyed, locked).then(() => {
+    takeLocks(tx, keyed, locked).then((hasWaited) => {
+      turn.hasWaited = hasWaited
       turn.lockedAt = performance.now()
     }),
     findRevokedApplications(
@@ -114,35 +114,42 @@ async function writeBatch<Body, Known, Row>(
 }
 
 interface Turn {
-  askedAt: number
+  /** Whether another writer held one of the batch's applications. */
+  hasWaited: boolean
   lockedAt: number
   endedAt: number
 }
 
-/** A batch that waits longer than this for its locks waits for another writer. */
-const waitedMs = 2
 const longestRestMs = 50
 
 /**
- * Returns how long a lane rests after a batch, so that other writers have half of the time: locks go by arrival, so a
- * lane of long batches would otherwise get more.
+ * Returns how long a lane rests after a batch that waited for another writer, so that others have half of the time:
+ * locks go by arrival, so a lane of long batches would otherwise get more.
  */
-function restAfter({ askedAt, lockedAt, endedAt }: Turn): number {
-  if (lockedAt - askedAt < waitedMs) return 0
+function restAfter({ hasWaited, lockedAt, endedAt }: Turn): number {
+  if (!hasWaited) return 0
   return Math.min(2 * endedAt - lockedAt - performance.now(), longestRestMs)
 }
 
-/** Locks unguarded keys, which requests of two applications may share, then the applications. Throws a lock timeout. */
-async function takeLocks(tx: Statements, keyed: readonly Keyed[], locked: readonly string[]): Promise<void> {
+/**
+ * Locks unguarded keys, which requests of two applications may share, then the applications. Returns whether one of
+ * these was held. Throws a lock timeout.
+ */
+async function takeLocks(tx: Statements, keyed: readonly Keyed[], locked: readonly string[]): Promise<boolean> {
   const names = new Set(keyed.flatMap(({ isGuarded, name }) => (isGuarded ? [] : [name])))
+  let hasWaited = false
+  const tryLock = async (appId: string) => {
+    if (!(await tryLockApplication(tx, appId, 0))) hasWaited = true
+  }
   await inOneFlight([
     ...[...names].sort().map((name) => takeLock(tx, name)),
     // The batch's other applications wait too, so it waits only briefly. It takes a lock that is free now before
     // earlier waiters: losing its place each time, the lane would never get it.
     waitForLocks(tx, limits.laneLockMs),
-    ...locked.flatMap((appId) => [tryLockApplication(tx, appId, 0), lockApplication(tx, appId)]),
+    ...locked.flatMap((appId) => [tryLock(appId), lockApplication(tx, appId)]),
     waitForLocks(tx, 0),
   ])
+  return hasWaited
 }
 
 /** Returns the first request's outcome, without an entity tag, which isn't stored. */

@@ -30,8 +30,8 @@ const useTexts = defineTexts({
   force: ['Force-unbind', '强制解绑'],
   forceTitle: ['Force-unbind this device?', '强制解绑此设备？'],
   forceWords: [
-    'The serial number becomes free, whichever application owns it at that time. The reason is kept in the history.',
-    '无论届时由哪个应用持有，都立即释放该设备序列号。原因将记入历史。',
+    'The serial number becomes free, whichever application owns it at that time. The reason is kept in the event log.',
+    '无论届时由哪个应用持有，都立即释放该设备序列号。原因将记入事件日志。',
   ],
 })
 
