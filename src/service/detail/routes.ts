@@ -3,13 +3,11 @@ import type { Context } from '../../context.ts'
 import { isDistributed } from '../../database/cluster.ts'
 import { readHealth } from '../../database/health.ts'
 import { callbacksNow, countDeliveries, countEndpoints } from '../../deliveries/store.ts'
-import { JsonText } from '../../http/answer.ts'
+import { Reply } from '../../http/answer.ts'
 import { type Handler, handle } from '../../http/handler.ts'
+import { StaticAnswer } from '../../http/static-answer.ts'
 import { cached, lately } from '../../runtime/cached.ts'
-import { nextTurn } from '../../runtime/event-loop.ts'
-import { Turns } from '../../runtime/turns.ts'
 import { runtime, version } from '../../runtime/version.ts'
-import { limits } from '../../vocabulary/limits.ts'
 import { showMoment } from '../../vocabulary/moments.ts'
 import { unavailable } from '../../vocabulary/refusals.ts'
 import { type Finding, fail, judgeCallbacks, judgeHealth, ok, showFinding, warn, withoutFailure } from '../findings.ts'
@@ -21,6 +19,7 @@ import { readAge, readTables } from './store.ts'
 
 const freshMs = 5_000
 const dayMs = 86_400_000
+const json = { 'content-type': 'application/json' }
 const levels = ['fail', 'warn', 'ok']
 
 function keepingOf({ eventDays, stateEventDays, deliveryDays, refusalDays }: Config) {
@@ -109,18 +108,16 @@ export function serviceDetailRoutes(
         forecast: isComplete(growth) ? showForecast(growth, disk?.freeBytes) : null,
         settings: isAdmin ? settingsInForce(config) : null,
       })
-    return { forAdmins: shownTo(true), forOthers: shownTo(false) }
+    const answerOf = (data: string) => new StaticAnswer(`{"code":0,"msg":"success","data":${data}}`, json)
+    return { forAdmins: answerOf(shownTo(true)), forOthers: answerOf(shownTo(false)) }
   }, heldMs)
 
-  // Each response is compressed, so few are under way at once.
-  const looks = new Turns({ ofOne: limits.responsesOfOneInTurn, restAfter: nextTurn, full: unavailable })
-
   return [
-    handle(getServiceDetail, async ({ caller, actor, pending }) => {
+    handle(getServiceDetail, async ({ caller, header }) => {
       const isAdmin = caller.kind === 'operator' && caller.role === 'admin'
-      const shown = await looks.run(actor, pending, readDetail)
+      const shown = await readDetail()
       if (shown === undefined) throw unavailable()
-      return new JsonText(isAdmin ? shown.forAdmins : shown.forOthers)
+      return new Reply((isAdmin ? shown.forAdmins : shown.forOthers).answerTo({ header }))
     }),
   ]
 }

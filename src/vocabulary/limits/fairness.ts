@@ -104,7 +104,7 @@ export const fairnessLimits = {
    * Items. The items of one application in a batch while others use the lane too: they wait for no larger batch. Beyond
    * it: its other items wait for the next batch. Tested by: test/faults/write-shares.test.ts.
    */
-  batchItemsOfOneBeside: 128,
+  batchItemsOfOneBeside: 32,
   /**
    * Milliseconds. How long a batch waits for the lock of one application; the others in it wait as long. Beyond it: they
    * are written without it, and its items wait for a batch of their own. Tested by: test/faults/write-shares.test.ts.
