@@ -62,14 +62,17 @@ function rowDeciders(
 export function importSteps(context: Needed, catalogue: Catalogue): Steps {
   const { sql } = context
   const deciders = rowDeciders(context, catalogue)
-  const memories = new WeakMap<Job, Memory>()
+  /** Also of imports that wait for their next turn. */
+  const memories = new Map<number, Memory>()
 
   async function memoryOf(job: Job): Promise<Memory> {
-    const known = memories.get(job)
+    const known = memories.get(job.id)
     if (known !== undefined) return known
+    const [oldest] = memories.keys()
+    if (oldest !== undefined && memories.size >= limits.importsRemembered) memories.delete(oldest)
     const decides = job.isDryRun && importOf(job).mode === 'create'
     const memory = { firstLines: new FirstLines(decides), sentBytes: await readResultBytes(sql, job.id) }
-    memories.set(job, memory)
+    memories.set(job.id, memory)
     return memory
   }
 
@@ -137,6 +140,7 @@ export function importSteps(context: Needed, catalogue: Catalogue): Steps {
     },
 
     async finish(job) {
+      memories.delete(job.id)
       const { rows, created, updated, existing, refused } = await requireJob(sql, imports, null, job.id)
       const missing = rows - created - updated - existing - refused
       if (missing > 0) return rowsLost(missing)

@@ -4,7 +4,7 @@ import type { Caller } from '../callers/caller.ts'
 import { type Rounds, startRounds } from '../runtime/loop.ts'
 import { Refusal, type RefusalName } from '../vocabulary/refusals.ts'
 import type { Reply } from './answer.ts'
-import { type HttpRequest, isStreamed, type Streamed } from './message.ts'
+import type { HttpRequest, Streamed } from './message.ts'
 
 /** A caller is checked this often: what it began ends within a second after it has lost access. */
 const lookAgainMs = 500
@@ -117,19 +117,19 @@ const lossesOfAccess: ReadonlySet<RefusalName> = new Set([
   ...(['tokenInvalid', 'notPermitted', 'applicationFrozen', 'secondFactorSetUpRequired'] as const),
 ])
 
-/** For a reader that stalls: it never asks for the next page, which would be refused. */
-export function endWithAccess({ answer }: Reply, watch: (onLoss: () => void) => () => void): void {
-  const { body } = answer
-  if (!isStreamed(body)) return
+/** For a reader that stalls: it never asks for the next page, which would be refused. `onEnd` is called at the end. */
+export function endWithAccess({ answer }: Reply, watch: (onLoss: () => void) => () => void, onEnd: () => void): void {
+  const body = answer.body as Streamed
   const cut = new AbortController()
   answer.cut = cut.signal
   answer.body = watched()
   async function* watched(): AsyncGenerator<Uint8Array> {
     const end = watch(() => cut.abort())
     try {
-      yield* body as Streamed
+      yield* body
     } finally {
       end()
+      onEnd()
     }
   }
 }

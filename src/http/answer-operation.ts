@@ -10,8 +10,9 @@ import { given } from '../vocabulary/values.ts'
 import { endWithAccess } from './access-watch.ts'
 import { JsonText, Replayed, Reply } from './answer.ts'
 import { type BodyReader, bodyTooSlow, FileBody, isLarge, requireMediaType } from './body.ts'
+import { downloads } from './file-places.ts'
 import type { Handler, OperationRequest, StreamRequest } from './handler.ts'
-import { type HttpRequest, isLive } from './message.ts'
+import { type HttpRequest, isLive, isStreamed } from './message.ts'
 import type { PendingRequest } from './pending-request.ts'
 import { noteFaults, noting, readBody, readQuery, refusalOf, requestKeyOf } from './request-parts.ts'
 import type { Route } from './route-table.ts'
@@ -233,15 +234,22 @@ async function answerRead({ route, request, options, pending }: Exchange, asked:
     { ...asked, readNext, watchAccess: watch } as OperationRequest,
     options,
   )
-  if (outcome instanceof Reply) {
-    // A live response watches by itself, and must begin, so that it ends.
-    if (isLive(outcome.answer.body)) return outcome
-    endWithAccess(outcome, watch)
-  }
+  // A live response watches by itself, and must begin, so that it ends.
+  if (outcome instanceof Reply && isLive(outcome.answer.body)) return outcome
   // A read may wait for seconds; writes look again under their locks.
   await still()
+  if (outcome instanceof Reply && isStreamed(outcome.answer.body) && !asked.isHead) {
+    if (pending.isAnswered) throw unavailable()
+    const leavePlace = downloads.take({ actor: asked.actor, appId: appIdOf(caller, named) })
+    // Of a caller that leaves before the first piece is asked for, the body never begins.
+    request.onHangUp(leavePlace)
+    endWithAccess(outcome, watch, leavePlace)
+  }
   return outcome
 }
+
+const appIdOf = (caller: Caller, named: string | null | undefined) =>
+  named ?? (caller.kind === 'application' ? caller.appId : undefined)
 
 async function answerFile({ route, request, options, pending }: Exchange, asked: Asked): Promise<unknown> {
   const { operation, run } = route.handler
@@ -260,8 +268,8 @@ async function answerFile({ route, request, options, pending }: Exchange, asked:
   const { caller } = asked
   const named = (asked.query as { appId?: string | null } | undefined)?.appId
   const still = () => requireStill(operation, request, options, askedAt, caller, named)
-  const appId = named ?? (caller.kind === 'application' ? caller.appId : undefined)
-  const file = new FileBody(request, operation, pending, hears, { actor: asked.actor, appId })
+  const owner = { actor: asked.actor, appId: appIdOf(caller, named) }
+  const file = new FileBody(request, operation, pending, hears, owner)
   // While the file arrives, because a sender that pauses for long must be ended too.
   const endWatch = options.accessWatch.watch(
     request,

@@ -1,7 +1,8 @@
 import type { Deadline } from '../runtime/deadlines.ts'
 import { limits } from '../vocabulary/limits.ts'
 import type { Operation } from '../vocabulary/operation.ts'
-import { invalidRequest, type Reason, Refusal, unavailable } from '../vocabulary/refusals.ts'
+import { invalidRequest, type Reason, type Refusal, unavailable } from '../vocabulary/refusals.ts'
+import { type FileOwner, uploads } from './file-places.ts'
 import type { Owner } from './in-flight.ts'
 import { jsonFault, parseJson } from './json.ts'
 import { bodyTooLarge, type HttpRequest } from './message.ts'
@@ -124,33 +125,11 @@ export interface Pace {
 const filePace: Pace = { patienceMs: 60_000, everyMs: 30_000, leastBytes: 64 * 1024 }
 const drainedMs = 2_000
 
-let filesUnderWay = 0
-const filesOf = new Map<string, number>()
-
-interface FileOwner {
-  actor: string
-  appId: string | undefined
-}
-
-const holders = ({ actor, appId }: FileOwner) =>
-  appId === undefined || actor === `application:${appId}` ? [actor] : [actor, `application:${appId}`]
-
-/** Throws 10007 if the caller or application has all of its places, and 50003 if no place is left. */
-function takePlace(names: readonly string[]): void {
-  const held = Math.max(...names.map((name) => filesOf.get(name) ?? 0))
-  if (held >= limits.filesAtOnceOfOne)
-    throw closing(new Refusal('tooManyRequests', { headers: { 'retry-after': '5' } }))
-  if (filesUnderWay >= (held === 0 ? limits.filesInAll : limits.filesAtOnce)) throw closing(unavailable(5))
-  filesUnderWay++
-  for (const name of names) filesOf.set(name, (filesOf.get(name) ?? 0) + 1)
-}
-
-function leavePlace(names: readonly string[]): void {
-  filesUnderWay--
-  for (const name of names) {
-    const left = (filesOf.get(name) ?? 1) - 1
-    if (left > 0) filesOf.set(name, left)
-    else filesOf.delete(name)
+function placeOf(owner: FileOwner): () => void {
+  try {
+    return uploads.take(owner)
+  } catch (error) {
+    throw closing(error as Refusal)
   }
 }
 
@@ -170,7 +149,7 @@ export class FileBody {
   private giveUp: ((refusal: Refusal) => void) | undefined
   private givenUp: Refusal | undefined
   private isOver = false
-  private readonly owners: readonly string[]
+  private readonly leavePlace: () => void
   private readonly pace: Pace
   /** The total wait, and where it and the size were when the speed was last checked. */
   private waitedMs = 0
@@ -193,8 +172,7 @@ export class FileBody {
     const announced = Number(request.header('content-length') ?? 0)
     if (Number.isNaN(announced)) throw lengthTwice()
     if (announced > this.limit) throw closing(tooLarge(this.limit))
-    this.owners = holders(owner)
-    takePlace(this.owners)
+    this.leavePlace = placeOf(owner)
     this.pieces = request.stream()[Symbol.asyncIterator]()
     this.timeout = timeout
     this.hears = hears
@@ -264,7 +242,7 @@ export class FileBody {
 
   /** Drains a bounded rest. */
   async close(): Promise<void> {
-    leavePlace(this.owners)
+    this.leavePlace()
     const until = performance.now() + drainedMs
     const most = this.size + limits.fileDrainedBytes
     try {

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { createConnection, type Socket } from 'node:net'
 import { createExport } from '../../src/bulk/contract.ts'
 import { deleteOldJobs } from '../../src/bulk/jobs/store.ts'
+import { limits } from '../../src/vocabulary/limits.ts'
 import { Client } from '../kit/client.ts'
 import { ownWorkplace } from '../kit/own-workplace.ts'
 import { newPerson, signIn } from '../kit/people.ts'
@@ -133,6 +134,13 @@ longTest(`${readers} readers of exports that stand still hold no connection of t
   const whole = await client.call('createExport', { kind: 'devices', format: 'ndjson' }, { token })
   expect(linesOf(whole.text)).toBe(rows)
   for (const { taken } of standing) expect(taken().length).toBeLessThan(whole.text.length)
+  // Each keeps a page in memory, so only so many are sent at once.
+  const more = Array.from({ length: limits.downloadsOfOne - readers }, () => beginToRead(client.url, path, token))
+  const opened = await Promise.all(more)
+  const another = () => client.call('createExport', { kind: 'devices' }, { token })
+  expect((await another()).code).toBe(10007)
+  for (const { socket } of opened) socket.destroy()
+  await waitUntil(async () => (await another()).status === 200)
   expect((await client.call('pageDevices', { deviceName: 'gate' }, { token })).data.totalIsExact).toBe(false)
 
   // A reader that continues gets the whole file; a reader that disconnects leaves no work behind.

@@ -150,7 +150,7 @@ export interface Job {
   unanalyzed: number
 }
 
-/** Takes a job that waits or whose process is gone. Returns undefined if none is, or too many run. */
+/** Takes the job that has waited longest, or whose process is gone. Returns undefined if none is, or too many run. */
 export async function takeJob(sql: Sql): Promise<Job | undefined> {
   const [ready] = await sql`
     select 1 from import where status in (1, 2) and lease_until < now() limit 1`
@@ -165,7 +165,7 @@ export async function takeJob(sql: Sql): Promise<Job | undefined> {
         select id from import
         where status in (1, 2) and lease_until < now()
           and (select count(*) from import where status = 2 and lease_until >= now()) < ${limits.importsAtOnce}
-        order by status desc, id limit 1)
+        order by lease_until, id limit 1)
       returning *`
     return row && toJob(row, owner)
   })
@@ -300,8 +300,15 @@ export async function failJob(sql: Statements, job: Job, { words, failure }: Tol
     where id = ${job.id} and lease_owner = ${job.owner} and status = ${jobStatus.running}`
 }
 
+/** Tells whether a job waits for a place. */
+export async function doOthersWait(sql: Statements): Promise<boolean> {
+  const [row] = await sql`select 1 from import where status in (1, 2) and lease_until < now() limit 1`
+  return row !== undefined
+}
+
+/** It then waits behind all that wait already. */
 export async function releaseJob(sql: Statements, job: Job): Promise<void> {
-  await sql`update import set lease_until = '-infinity' where id = ${job.id} and lease_owner = ${job.owner}`
+  await sql`update import set lease_until = now() where id = ${job.id} and lease_owner = ${job.owner}`
 }
 
 /** Returns the bytes of an application's files and results; null means the platform. */

@@ -5,20 +5,25 @@ export const fileLimits = {
    */
   fileBytes: 1024 ** 3,
   /**
-   * Files. The uploads and exports of a process at once; protects its memory and processor. Beyond it: 503 50003.
+   * Files. The uploads of a process at once; protects its memory and processor. Beyond it: 503 50003.
    * Tested by: test/faults/slow-files.test.ts.
    */
   filesAtOnce: 8,
   /**
-   * Files. The uploads and exports of one application or account at once; others need some too. Beyond it: 429 10007.
+   * Files. The uploads of one application or account at once; others need some too. Beyond it: 429 10007.
    * Tested by: test/faults/slow-files.test.ts.
    */
   filesAtOnceOfOne: 4,
   /**
-   * Files. The uploads and exports of a process at once when those beyond `filesAtOnce` are the first of their
+   * Files. The uploads of a process at once when those beyond `filesAtOnce` are the first of their
    * owners. Beyond it: 503 50003. Tested by: test/faults/slow-files.test.ts.
    */
   filesInAll: 32,
+  /**
+   * Files. The exports and results that are being sent to one application or account at once, in one process; protects
+   * its memory. Beyond it: 429 10007. Tested by: test/faults/slow-files.test.ts.
+   */
+  downloadsOfOne: 64,
   /** Ms. The silence of an upload; protects its place. Beyond it: 408 10001. Tested by: test/file-pace.test.ts. */
   fileIdleMs: 30_000,
   /**
@@ -60,6 +65,16 @@ export const fileLimits = {
   importsAtOnce: 2,
   /** Imports. Those of one process at once; protects creates. Beyond it: one waits. Tested by: bench/bulk.ts. */
   importsOfProcess: 2,
+  /**
+   * Ms. How long an import or a bulk action has its place while others wait. Beyond it: it waits behind them, and goes on
+   * where it was. Tested by: test/faults/import-turns.test.ts.
+   */
+  jobTurnMs: 1_000,
+  /**
+   * Imports. Those whose serial numbers a process remembers; protects memory. Beyond it: the oldest import’s are
+   * forgotten. Tested by: test/faults/import-turns.test.ts.
+   */
+  importsRemembered: 4,
   /**
    * Failures in a row. The attempts at one place of an import, after which it counts as impossible; protects the
    * worker. Beyond it: the import ends. Tested by: test/faults/import-kills.test.ts.
