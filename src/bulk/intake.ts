@@ -4,6 +4,7 @@ import { limits } from '../vocabulary/limits.ts'
 import { invalidField, invalidRequest, type Reason } from '../vocabulary/refusals.ts'
 import { isBlank } from './blanks.ts'
 import { type ImportFormat, ignoredColumns } from './contract.ts'
+import { withoutQuote } from './formulas.ts'
 import { columnFaults, type KeptRow, type RowKind, shownColumn, wrongSeparator } from './rules.ts'
 import { bodyFault, textOf } from './text.ts'
 
@@ -100,7 +101,8 @@ export class RowFile {
   }
 
   private readHead(record: readonly string[]): void {
-    const columns = record.map((name) => name.trim())
+    // The file of refused rows has a quote before a name that a spreadsheet would take for a formula.
+    const columns = record.map((name) => withoutQuote(name.trim()))
     const separator = wrongSeparator(this.kind, columns)
     if (separator !== undefined) throw invalidRequest([{ field: 'body', reason: separator }])
     const faults = columnFaults(this.kind, columns, this.leftOut)

@@ -19,47 +19,48 @@ interface PlaceLimits {
   inAll?: number
 }
 
-class FilePlaces {
-  private readonly limits: Required<PlaceLimits>
-  private readonly heldBy = new Map<string, number>()
-  private held = 0
-
-  constructor(given: PlaceLimits) {
-    const most = Number.POSITIVE_INFINITY
-    this.limits = { atOnce: most, inAll: most, ...given }
-  }
-
+interface FilePlaces {
   /**
    * Returns the function that gives the place back; repeated calls do nothing. Throws 10007 if the caller or application
    * has all of its places, and 50003 if no place is left.
    */
-  take(owner: FileOwner): () => void {
-    const { ofOne, atOnce, inAll } = this.limits
-    const names = holders(owner)
-    const own = Math.max(...names.map((name) => this.heldBy.get(name) ?? 0))
-    if (own >= ofOne) throw new Refusal('tooManyRequests', { headers: { 'retry-after': '5' } })
-    if (this.held >= (own === 0 ? inAll : atOnce)) throw unavailable(5)
-    this.add(names, 1)
-    let isLeft = false
-    return () => {
-      if (!isLeft) this.add(names, -1)
-      isLeft = true
+  take(owner: FileOwner): () => void
+}
+
+const none = Number.POSITIVE_INFINITY
+
+function filePlaces({ ofOne, atOnce = none, inAll = none }: PlaceLimits): FilePlaces {
+  const heldBy = new Map<string, number>()
+  let held = 0
+
+  function add(names: readonly string[], count: 1 | -1): void {
+    held += count
+    for (const name of names) {
+      const own = (heldBy.get(name) ?? 0) + count
+      if (own > 0) heldBy.set(name, own)
+      else heldBy.delete(name)
     }
   }
 
-  private add(names: readonly string[], count: 1 | -1): void {
-    this.held += count
-    for (const name of names) {
-      const held = (this.heldBy.get(name) ?? 0) + count
-      if (held > 0) this.heldBy.set(name, held)
-      else this.heldBy.delete(name)
-    }
+  return {
+    take(owner) {
+      const names = holders(owner)
+      const own = Math.max(...names.map((name) => heldBy.get(name) ?? 0))
+      if (own >= ofOne) throw new Refusal('tooManyRequests', { headers: { 'retry-after': '5' } })
+      if (held >= (own === 0 ? inAll : atOnce)) throw unavailable(5)
+      add(names, 1)
+      let isLeft = false
+      return () => {
+        if (!isLeft) add(names, -1)
+        isLeft = true
+      }
+    },
   }
 }
 
-export const uploads = new FilePlaces({
+export const uploads = filePlaces({
   ofOne: limits.filesAtOnceOfOne,
   atOnce: limits.filesAtOnce,
   inAll: limits.filesInAll,
 })
-export const downloads = new FilePlaces({ ofOne: limits.downloadsOfOne })
+export const downloads = filePlaces({ ofOne: limits.downloadsOfOne })

@@ -153,9 +153,9 @@ export const sql: readonly Fault[] = [
   },
   {
     name: 'a region can be deleted while others belong to it',
-    file: 'src/regions/store.ts',
-    find: 'below !== undefined && !builtInRegions.has(code)',
-    replace: 'below !== undefined && builtInRegions.has(code)',
+    file: 'src/regions/rules.ts',
+    find: 'saved.every((region) => parentReason(region, table) === undefined)',
+    replace: 'saved.every((region) => parentReason(region, table) !== null)',
     foundBy: ['test/conformance/regions.test.ts'],
   },
   {
