@@ -62,17 +62,14 @@ function rowDeciders(
 export function importSteps(context: Needed, catalogue: Catalogue): Steps {
   const { sql } = context
   const deciders = rowDeciders(context, catalogue)
-  /** Also of imports that wait for their next turn. */
-  const memories = new Map<number, Memory>()
+  const memories = new WeakMap<Job, Memory>()
 
   async function memoryOf(job: Job): Promise<Memory> {
-    const known = memories.get(job.id)
+    const known = memories.get(job)
     if (known !== undefined) return known
-    const [oldest] = memories.keys()
-    if (oldest !== undefined && memories.size >= limits.importsRemembered) memories.delete(oldest)
     const decides = job.isDryRun && importOf(job).mode === 'create'
     const memory = { firstLines: new FirstLines(decides), sentBytes: await readResultBytes(sql, job.id) }
-    memories.set(job.id, memory)
+    memories.set(job, memory)
     return memory
   }
 
@@ -140,14 +137,14 @@ export function importSteps(context: Needed, catalogue: Catalogue): Steps {
     },
 
     async finish(job) {
-      memories.delete(job.id)
       const { rows, created, updated, existing, refused } = await requireJob(sql, imports, null, job.id)
       const missing = rows - created - updated - existing - refused
       if (missing > 0) return rowsLost(missing)
       await transaction(sql, async (tx) => {
         if (job.kind === 'inventory' && !job.isDryRun) {
           const data = { importId: job.id, added: created + updated }
-          await insertPlatformEvent(tx, { type: 'deviceInventory.imported', actor: job.actor, subject: null, data })
+          const type = 'deviceInventory.imported'
+          await insertPlatformEvent(tx, { type, actor: job.actor, subject: null, data }, true)
         }
         await finishJob(tx, job)
       })

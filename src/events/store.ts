@@ -84,18 +84,22 @@ export type NewPlatformEvent = Omit<NewEvent, 'appId' | 'type'> & {
 
 /** Events that end something or renew a secret have a second allowance (`spendEvent`). */
 const ends: ReadonlySet<PlatformEventType> = new Set<PlatformEventType>([
-  ...(['deviceInventory.imported', 'import.cancelled', 'act.cancelled', 'session.ended'] as const),
+  ...(['import.cancelled', 'act.cancelled', 'session.ended'] as const),
   ...(['application.secretRotated', 'application.previousSecretEnded', 'thirdPartyConfig.secretRotated'] as const),
   ...(['operator.deleted', 'operator.reset', 'operator.updated', 'operator.passwordChanged'] as const),
   ...(['operatorKey.deleted', 'secondFactor.removed', 'secondFactor.reset'] as const),
 ])
 
 /** Writes a platform event and locks the platform's log. Throws 10007 past the actor's daily limit. */
-export async function insertPlatformEvent(tx: Statements, event: NewPlatformEvent): Promise<void> {
+export async function insertPlatformEvent(
+  tx: Statements,
+  event: NewPlatformEvent,
+  isEnd = ends.has(event.type),
+): Promise<void> {
   await lockApplication(tx, platformLog)
   const owner = ownerOf(event.actor)
   if (owner !== undefined) {
-    await spendEvent(tx, owner, { bytes: JSON.stringify(event.data).length, isEnd: ends.has(event.type) })
+    await spendEvent(tx, owner, { bytes: JSON.stringify(event.data).length, isEnd })
   }
   await insertNumbered(tx, { appId: platformLog, ...event })
 }

@@ -239,11 +239,9 @@ async function answerRead({ route, request, options, pending }: Exchange, asked:
   // A read may wait for seconds; writes look again under their locks.
   await still()
   if (outcome instanceof Reply && isStreamed(outcome.answer.body) && !asked.isHead) {
-    if (pending.isAnswered) throw unavailable()
-    const leavePlace = downloads.take({ actor: asked.actor, appId: appIdOf(caller, named) })
-    // Of a caller that leaves before the first piece is asked for, the body never begins.
-    request.onHangUp(leavePlace)
-    endWithAccess(outcome, watch, leavePlace)
+    // Of a caller that has gone, the body would never begin, and so never give its place back.
+    if (pending.isOver) throw unavailable()
+    endWithAccess(outcome, watch, downloads.take({ actor: asked.actor, appId: appIdOf(caller, named) }))
   }
   return outcome
 }

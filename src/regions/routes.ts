@@ -8,7 +8,7 @@ import { invalidRequest, Refusal } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
 import { deleteRegion, getRegion, getRegionTree, pageRegions, saveRegion } from './contract.ts'
 import { regionTable } from './names.ts'
-import { haveParents, parentReason } from './rules.ts'
+import { losesParent, parentReason } from './rules.ts'
 import type { SavedRegions } from './saved-regions.ts'
 import * as store from './store.ts'
 import { RegionTable } from './table.ts'
@@ -65,9 +65,9 @@ export function regionRoutes({ sql }: Context, regions: SavedRegions): Handler[]
     handle(deleteRegion, async ({ body, actor, ...request }) => {
       const deleted = await writeOnce(sql, request, async (tx) => {
         await store.beginChange(tx)
+        const before = await store.savedRegions(tx)
         const data = await store.deleteSavedRegion(tx, body.code)
-        const others = await store.savedRegions(tx)
-        if (!haveParents(others)) throw new Refusal('regionInUse')
+        if (losesParent(before, await store.savedRegions(tx))) throw new Refusal('regionInUse')
         await insertPlatformEvent(tx, { type: 'region.deleted', actor, subject: data.code, data })
         return data
       })

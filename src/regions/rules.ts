@@ -22,8 +22,9 @@ export function parentReason(
   }
 }
 
-/** Whether each of the saved regions still has one above it. */
-export function haveParents(saved: readonly SavedRegion[]): boolean {
-  const table = new RegionTable(saved)
-  return saved.every((region) => parentReason(region, table) === undefined)
+/** Whether a saved region that had one above it `before` has none any more. */
+export function losesParent(before: readonly SavedRegion[], saved: readonly SavedRegion[]): boolean {
+  const [then, now] = [new RegionTable(before), new RegionTable(saved)]
+  const isBelow = (region: SavedRegion, table: RegionTable) => parentReason(region, table) === undefined
+  return saved.some((region) => isBelow(region, then) && !isBelow(region, now))
 }

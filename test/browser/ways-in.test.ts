@@ -8,7 +8,7 @@ import { newApplication, newSerial, siteBody, type TestApplication } from '../ki
 import { startService } from '../kit/service.ts'
 import { becomesTrue } from '../kit/waits.ts'
 import { enterByPassword, fillIn, press, setUp, shows } from './hand.ts'
-import { browserTest, expectSound, holdUp, leadTo, longBrowserTest, narrow, visit } from './support.ts'
+import { browserTest, client, expectSound, holdUp, leadTo, longBrowserTest, narrow, visit } from './support.ts'
 import { enterAgain, enterAtProvider, heading, kept, signOut, WaysIn, withAuthenticator } from './ways-in.ts'
 
 // Single sign-on and second factors in the console: passkeys, codes, and the proofs that some operations need.
@@ -420,7 +420,7 @@ longBrowserTest('that only admins sign in by password, or sign-on needs our fact
     await page.getByRole('button', { name: 'Confirm' }).click()
     await heading(page, 'Sites').waitFor()
     // What the page still asks for would fail once its service has stopped.
-    await page.goto('about:blank')
+    await page.goto(`${client.url}/docs/en`)
   } finally {
     await own.stop()
     strict.stop()

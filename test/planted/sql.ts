@@ -154,8 +154,8 @@ export const sql: readonly Fault[] = [
   {
     name: 'a region can be deleted while others belong to it',
     file: 'src/regions/rules.ts',
-    find: 'saved.every((region) => parentReason(region, table) === undefined)',
-    replace: 'saved.every((region) => parentReason(region, table) !== null)',
+    find: 'isBelow(region, then) && !isBelow(region, now)',
+    replace: 'isBelow(region, now) && !isBelow(region, then)',
     foundBy: ['test/conformance/regions.test.ts'],
   },
   {

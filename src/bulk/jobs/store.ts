@@ -150,7 +150,7 @@ export interface Job {
   unanalyzed: number
 }
 
-/** Takes the job that has waited longest, or whose process is gone. Returns undefined if none is, or too many run. */
+/** Takes a job that waits or whose process is gone. Returns undefined if none is, or too many of its size run. */
 export async function takeJob(sql: Sql): Promise<Job | undefined> {
   const [ready] = await sql`
     select 1 from import where status in (1, 2) and lease_until < now() limit 1`
@@ -162,10 +162,13 @@ export async function takeJob(sql: Sql): Promise<Job | undefined> {
       update import set status = ${jobStatus.running}, lease_owner = ${owner},
         lease_until = now() + ${leaseSeconds} * interval '1 second'
       where id = (
-        select id from import
-        where status in (1, 2) and lease_until < now()
-          and (select count(*) from import where status = 2 and lease_until >= now()) < ${limits.importsAtOnce}
-        order by lease_until, id limit 1)
+        select w.id from import w
+        where w.status in (1, 2) and w.lease_until < now()
+          and (
+            select count(*) from import r where r.status = 2 and r.lease_until >= now()
+              and (r.rows > ${limits.shortJobRows}) = (w.rows > ${limits.shortJobRows})
+          ) < ${limits.importsAtOnce}
+        order by w.status desc, w.id limit 1)
       returning *`
     return row && toJob(row, owner)
   })
@@ -300,15 +303,8 @@ export async function failJob(sql: Statements, job: Job, { words, failure }: Tol
     where id = ${job.id} and lease_owner = ${job.owner} and status = ${jobStatus.running}`
 }
 
-/** Tells whether a job waits for a place. */
-export async function doOthersWait(sql: Statements): Promise<boolean> {
-  const [row] = await sql`select 1 from import where status in (1, 2) and lease_until < now() limit 1`
-  return row !== undefined
-}
-
-/** It then waits behind all that wait already. */
 export async function releaseJob(sql: Statements, job: Job): Promise<void> {
-  await sql`update import set lease_until = now() where id = ${job.id} and lease_owner = ${job.owner}`
+  await sql`update import set lease_until = '-infinity' where id = ${job.id} and lease_owner = ${job.owner}`
 }
 
 /** Returns the bytes of an application's files and results; null means the platform. */

@@ -12,7 +12,7 @@ import { findAccessLoss, lockApplicationsOf } from './access/store.ts'
 import { accessLost, attemptsFailed, rowsRefused, type ToldFailure } from './failure/rules.ts'
 import * as store from './store.ts'
 
-// Takes a job that waits or whose process is gone, and processes it in portions, in turns with others that wait. A portion is one transaction: under
+// Takes a job that waits or whose process is gone, and processes it in portions. A portion is one transaction: under
 // the applications' locks it checks that the caller still has access, writes rows, and stores results and position. So
 // no row is done twice or left out, and other writers never wait long.
 
@@ -68,7 +68,7 @@ export class JobWorker {
   }
 
   start(): void {
-    this.loop.start({ times: limits.importsOfProcess })
+    this.loop.start({ times: 2 * limits.importsAtOnce })
   }
 
   stop(): Promise<void> {
@@ -89,7 +89,7 @@ export class JobWorker {
     return 0
   }
 
-  /** Runs a job until it ends, this process loses its lease, or its turn is over. */
+  /** Runs a job until it ends or this process loses its lease. */
   private async workOff(job: store.Job): Promise<void> {
     const { sql } = this.context
     const steps = this.stepsOf(job)
@@ -104,15 +104,14 @@ export class JobWorker {
     await store.releaseJob(sql, job).catch(() => {})
   }
 
-  /** Decides a job's rows until it ends, its turn is over or this process stops. Returns whether it ended or was lost. */
+  /** Decides a job's rows until it ends or this process stops. Returns whether the job has ended or was lost. */
   private async decideAll(job: store.Job, steps: Steps): Promise<boolean> {
     const { log } = this.context
     const pace: Pace = { isBusy: this.lookout(job), busyRows: limits.importBusyPortionRows }
     const keepStatistics = this.statistician(job)
-    const goesOn = this.turn()
     let failures = 0
     let hasFailed = false
-    while (await goesOn()) {
+    while (!this.loop.isStopping) {
       try {
         if (await this.attempt(job, steps, pace, hasFailed)) return true
         await keepStatistics()
@@ -181,18 +180,6 @@ export class JobWorker {
       if (givesWay) await this.loop.rest(Math.min(tookMs * restShare, mostRestMs), false)
     } while (from < stretch.rows && !this.loop.isStopping)
     return false
-  }
-
-  /** Returns a function that tells whether a job goes on: until this process stops, or it had its time and others wait. */
-  private turn(): () => Promise<boolean> {
-    let lookAt = performance.now() + limits.jobTurnMs
-    return async () => {
-      if (this.loop.isStopping) return false
-      const now = performance.now()
-      if (now < lookAt) return true
-      lookAt = now + lookEveryMs
-      return !(await store.doOthersWait(this.context.sql).catch(() => false))
-    }
   }
 
   /** Returns a function that tells whether others write. */

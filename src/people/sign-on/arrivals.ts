@@ -63,7 +63,9 @@ export class Arrivals {
     const { callers, sql } = this.context
     const run = (tx: Statements) =>
       arrival.purpose === 'link' ? this.link(tx, arrival, source, extent) : this.confirm(tx, arrival, extent)
-    const ended = await (pending === undefined ? transaction(sql, run) : pending.transaction(sql, run))
+    const ended = await (pending === undefined
+      ? transaction(sql, run, '', source.pending)
+      : pending.transaction(sql, run))
     if (extent === 'whole') await callers.noteChange(operators)
     return ended
   }

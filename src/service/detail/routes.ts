@@ -117,7 +117,12 @@ export function serviceDetailRoutes(
       const isAdmin = caller.kind === 'operator' && caller.role === 'admin'
       const shown = await readDetail()
       if (shown === undefined) throw unavailable()
-      return new Reply((isAdmin ? shown.forAdmins : shown.forOthers).answerTo({ header }))
+      const answer = (isAdmin ? shown.forAdmins : shown.forOthers).answerTo({
+        // It has no tag of its own.
+        header: (name) => (name === 'if-none-match' ? null : header(name)),
+      })
+      delete answer.headers.etag
+      return new Reply(answer)
     }),
   ]
 }

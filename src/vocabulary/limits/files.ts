@@ -61,20 +61,16 @@ export const fileLimits = {
    * the next portion begins. Tested by: bench/bulk.ts.
    */
   importBusyPortionRows: 100,
-  /** Imports. Those of all processes at once; protects creates. Beyond it: one waits. Tested by: bench/bulk.ts. */
+  /**
+   * Jobs. The long imports and bulk actions of all processes at once, and as many short ones; protects creates. Beyond
+   * it: one waits. Tested by: bench/bulk.ts.
+   */
   importsAtOnce: 2,
-  /** Imports. Those of one process at once; protects creates. Beyond it: one waits. Tested by: bench/bulk.ts. */
-  importsOfProcess: 2,
   /**
-   * Ms. How long an import or a bulk action has its place while others wait. Beyond it: it waits behind them, and goes on
-   * where it was. Tested by: test/faults/import-turns.test.ts.
+   * Rows. A job with more is long: short ones have places of their own, so that they don’t wait for long ones. Tested by:
+   * test/faults/import-places.test.ts.
    */
-  jobTurnMs: 1_000,
-  /**
-   * Imports. Those whose serial numbers a process remembers; protects memory. Beyond it: the oldest import’s are
-   * forgotten. Tested by: test/faults/import-turns.test.ts.
-   */
-  importsRemembered: 4,
+  shortJobRows: 20_000,
   /**
    * Failures in a row. The attempts at one place of an import, after which it counts as impossible; protects the
    * worker. Beyond it: the import ends. Tested by: test/faults/import-kills.test.ts.
