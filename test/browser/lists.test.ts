@@ -158,7 +158,8 @@ longBrowserTest('a list has low rows on a phone, sorted by name, and its calenda
   }
   const isInside = [true, true, true, true]
   for (const label of ['Last report', 'Created']) {
-    await page.getByLabel(label, { exact: true }).click()
+    // It opens when the field is pressed, and may cover it before it is released.
+    await page.getByLabel(label, { exact: true }).click({ force: true })
     expect(await opened('.ant-picker-dropdown:visible')).toEqual(isInside)
     expect(await page.locator('.ant-picker-dropdown:visible .ant-picker-date-panel').count()).toBe(1)
     // The browser is in Berlin, the service in Shanghai.
@@ -181,12 +182,14 @@ longBrowserTest('a list keeps its place when one goes back to it, and the page b
   const app = await newApplication(client)
   await newDevices(app, 45)
   const { page } = await visit(`/console/devices?appId=${app.appId}&pageSize=50`, { role: 'operator' })
-  const link = page.getByRole('link', { name: 'Gate 005' })
+  // Far down: devices of one batch are in the order of their serial numbers.
+  const link = page.getByRole('link', { name: /^Gate \d+$/ }).nth(35)
   await link.scrollIntoViewIfNeeded()
+  const name = await link.innerText()
   const place = await page.evaluate(() => scrollY)
   expect(place).toBeGreaterThan(300)
   await link.click()
-  await page.getByRole('heading', { level: 1, name: 'Gate 005' }).waitFor()
+  await page.getByRole('heading', { level: 1, name }).waitFor()
   expect(await page.evaluate(() => scrollY)).toBe(0)
   // Saved from far down, too.
   await page.getByRole('link', { name: 'Edit', exact: true }).first().click()
