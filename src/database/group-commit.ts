@@ -13,6 +13,8 @@ export interface GroupCommitOptions<Item, Outcome> {
   /** Returns the item's request, if that may end first. */
   pendingOf?: (item: Item) => Pending
   maxBatch: number
+  /** The items of one owner in a batch while others use the lane; by default `batchItemsOfOneBeside`. */
+  mostOfOneBeside?: number
   /** Further items are refused with 50003. One owner may fill half of it. */
   maxWaiting: number
   /** An item that waited longer is refused: its request got 50003, so nothing may be written. */
@@ -140,7 +142,8 @@ export class GroupCommit<Item, Outcome> {
   private takeBatch(): Waiting<Item, Outcome>[] {
     const most = Math.min(this.options.maxBatch, Math.max(limits.batchWellFilled, this.part))
     const taking: Taking<Item, Outcome> = { batch: [], most, claimed: new Set(), now: performance.now() }
-    const ofOne = this.companyUntil > taking.now ? Math.min(most, limits.batchItemsOfOneBeside) : most
+    const { mostOfOneBeside = limits.batchItemsOfOneBeside } = this.options
+    const ofOne = this.companyUntil > taking.now ? Math.min(most, mostOfOneBeside) : most
     const share = Math.min(ofOne, Math.max(1, Math.floor(most / this.queues.size)))
     this.takeOfEach(share, taking)
     if (share < ofOne) this.takeOfEach(ofOne - share, taking)

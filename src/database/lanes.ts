@@ -48,7 +48,7 @@ export function laneOpener(
       ...work,
       pendingOf: ({ pending }) => pending,
       // On a cluster, two batches would wait for each other's locks on the same rows.
-      ...(isDistributed() && { atOnce: 1 }),
+      ...(isDistributed() && { atOnce: 1, mostOfOneBeside: limits.batchItemsOfOneBesideOnCluster }),
       maxBatch: 512,
       onBatch(size) {
         metrics.observeBatch(name, size)

@@ -106,6 +106,11 @@ export const fairnessLimits = {
    */
   batchItemsOfOneBeside: 32,
   /**
+   * Items. The same on a cluster, where a transaction costs more than its items. Beyond it: its other items wait for the
+   * next batch. Tested by: test/citus/plans.test.ts.
+   */
+  batchItemsOfOneBesideOnCluster: 128,
+  /**
    * Milliseconds. How long a batch waits for the lock of one application; the others in it wait as long. Beyond it: they
    * are written without it, and its items wait for a batch of their own. Tested by: test/faults/write-shares.test.ts.
    */
