@@ -22,7 +22,7 @@ export function parentReason(
   }
 }
 
-/** Whether a saved region that had one above it `before` has none any more. */
+/** Whether a saved region that was below another one `before` no longer is. */
 export function losesParent(before: readonly SavedRegion[], saved: readonly SavedRegion[]): boolean {
   const [then, now] = [new RegionTable(before), new RegionTable(saved)]
   const isBelow = (region: SavedRegion, table: RegionTable) => parentReason(region, table) === undefined

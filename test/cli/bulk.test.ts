@@ -60,7 +60,7 @@ test('refused rows are saved with their reasons, corrected, and sent again', asy
   expect(existsSync(join(folder, 'none.csv'))).toBe(false)
 })
 
-test('the result of an import is told also where its refused rows can’t be saved', async () => {
+test('the result of an import is shown even if its refused rows can’t be saved', async () => {
   const args = ['import', 'inventory', '-', '--refused']
   const rows = 'deviceNo,modelName\nwith space,x\n'
   expect(await command([...args, '-'], settings, rows)).toEqual(failed(2, 'Must be a file'))

@@ -308,7 +308,7 @@ test.each(noticed)('a read that waits is not answered when %s', async (name, cod
   expect(new Set(answers.map((answer) => answer.code))).toEqual(new Set([code]))
 })
 
-test('a read that shows more to admins is not answered when its caller is none any more', async () => {
+test('a read that shows more to admins is not answered if its caller is no longer one', async () => {
   const caller = await callerOfOwner('the role is lowered')
   const { code } = await whileWaiting(
     (tx) => tx`lock table device in access exclusive mode`,
@@ -318,7 +318,7 @@ test('a read that shows more to admins is not answered when its caller is none a
   expect(code).toBe(10003)
 })
 
-test('an admin who is none any more ends no session of others, and unlinks nobody', async () => {
+test('a demoted admin ends no session of others, and unlinks nobody', async () => {
   const [caller, other] = [await callerOfOwner('the role is lowered'), await callerOfOwner('the session ends')]
   const lower = (tx: ISql) => (losses['the role is lowered'] as Loss).lose(tx, caller)
   const ended = await whileWaiting(
