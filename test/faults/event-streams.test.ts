@@ -227,15 +227,16 @@ describe('three processes', () => {
     const opened = await Promise.all(Array.from({ length: 40 }, () => read(client, application)))
     const statuses = opened.map(({ response }) => response.status)
     expect([statuses.filter((each) => each === 200).length, new Set(statuses)]).toEqual([20, new Set([200, 429])])
-    const victims = workerPids().slice(0, 2)
-    for (const victim of victims) killNow(victim)
-    const isGone = (pid: number) => !workerPids().includes(pid)
-    await waitUntil(() => victims.every(isGone) && workerPids().length === 3, 20_000)
     const lost = () => opened.filter(({ isOver, response }) => response.status === 200 && isOver).length
-    // Of 20 connections some are theirs.
-    await waitUntil(() => lost() > 0, 5_000)
+    // On Node one process may have accepted all connections, so one after another is killed until some are lost.
+    for (const victim of workerPids()) {
+      killNow(victim)
+      await waitUntil(() => !workerPids().includes(victim) && workerPids().length === 3, 20_000)
+      if (await becomesTrue(() => lost() > 0, 2_000)) break
+    }
     await sleep(200)
     const count = lost()
+    expect(count).toBeGreaterThan(0)
     const again = await Promise.all(Array.from({ length: 20 }, () => read(client, application)))
     expect(again.filter(({ response }) => response.status === 200).length).toBe(count)
   })

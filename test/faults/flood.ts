@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline'
 import { newSerial } from '../kit/records.ts'
-import { sleep } from '../kit/waits.ts'
+import { becomesTrue, sleep } from '../kit/waits.ts'
 
 // Keeps many requests of one caller under way, in a process of its own, so that the process that measures others is not
 // busy with them. Each loop sends a request, and the next as soon as it has the response; after a refusal it pauses, as a
@@ -10,7 +10,7 @@ import { sleep } from '../kit/waits.ts'
 //
 // Commands come on standard input, one JSON object a line; each is answered with one line.
 //   {"begin":[…],"over":100}  sends these requests in turn, over so many loops; answers when each has begun
-//   {"stop":true}             hangs up; answers with the number of responses by status and code
+//   {"stop":true}             hangs up once a response has come; answers with the number of responses by status and code
 
 /** Stands for a new serial number in each request. */
 export const freshSerial = 'fresh-serial'
@@ -21,6 +21,7 @@ export interface FloodRequest {
 }
 
 const refusedPauseMs = 1000
+const firstResponseMs = 20_000
 
 function run(): void {
   let abort = new AbortController()
@@ -44,8 +45,10 @@ function run(): void {
     }
   }
   createInterface({ input: process.stdin })
-    .on('line', (line) => {
+    .on('line', async (line) => {
       const { begin, over = 0 } = JSON.parse(line) as { begin?: FloodRequest[]; over?: number }
+      // Of requests with 1,000 rows none may have been answered yet.
+      if (begin === undefined) await becomesTrue(() => Object.keys(answers).length > 0, firstResponseMs)
       abort.abort()
       process.stdout.write(`${JSON.stringify(answers)}\n`)
       abort = new AbortController()
