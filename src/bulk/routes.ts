@@ -14,6 +14,7 @@ import { insertPlatformEvent } from '../events/store.ts'
 import { fileReply } from '../http/answer.ts'
 import { type Handler, handle, read, stream, takeFile } from '../http/handler.ts'
 import { preferredLanguage } from '../http/language.ts'
+import { noting } from '../http/request-parts.ts'
 import { validator } from '../http/validate.ts'
 import { yielder } from '../runtime/event-loop.ts'
 import { startRounds } from '../runtime/loop.ts'
@@ -22,7 +23,15 @@ import { readPriceChangePage } from '../sites/price-changes/pages.ts'
 import { readFilters } from '../vocabulary/filters.ts'
 import { limits } from '../vocabulary/limits.ts'
 import { showMoment } from '../vocabulary/moments.ts'
-import { fieldFault, invalidField, invalidRequest, type Reason, Refusal, unavailable } from '../vocabulary/refusals.ts'
+import {
+  type FieldFault,
+  fieldFault,
+  invalidField,
+  invalidRequest,
+  type Reason,
+  Refusal,
+  unavailable,
+} from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
 import {
   cancelImport,
@@ -62,50 +71,54 @@ export function bulkRoutes({ sql, config }: Context, onSubmitted: () => void): H
   const requireRoom = roomFor(sql, config)
 
   return [
-    takeFile(createImport, async ({ caller, actor, query, file, idempotency, sourceAddress, pending }) => {
-      const { kind } = query
-      const format = requireFormat(file.mediaType, given(query.format))
-      const appId =
-        kind === 'inventory' ? requirePlatform(caller) : await requireApplicationOf(sql, caller, query.appId)
-      const owner = appId ?? keyOwnerOf(caller)
-      // Before the replay: the running import may be this very request's, whose response is then stored.
-      const isUnderWay = await jobs.isUnderWay(sql, appId)
-      if (await hasAnswer(sql, idempotency, owner)) return firstAnswer(sql, file, idempotency, owner)
-      if (isUnderWay) throw new Refusal('importRunning')
-      await requireRoom(appId)
-      const mode = given(query.mode) ?? 'create'
-      const leftOut = leftOutColumns({ kind, mode }, given(query.ignoreColumns))
-      const begun = { appId, kind, mode, format, isDryRun: query.dryRun === 'true', actor, caller }
-      const draft = await pending.transaction(sql, (tx) => store.insertDraft(tx, begun))
-      // A piece of a slow file may take longer than a lease. If the lease is lost, the next piece is refused.
-      const renewing = startRounds(() => void store.renewDraft(sql, draft).catch(() => {}), renewEveryMs)
-      let isSubmitted = false
-      try {
-        const rows = new RowFile({ kind, mode }, format, leftOut, file)
-        await keepPieces(sql, draft, rows, () => requireRoom(appId))
-        const { columns, ignoredColumns } = rows
-        const taken = { columns, ignoredColumns, rows: rows.rows, bytes: file.size }
-        const submitted = await pending.transaction(sql, (tx) =>
-          once(tx, idempotency, owner, async () => {
-            const data = await store.submitDraft(tx, draft, taken)
-            // A dry run changes nothing and leaves no event.
-            if (data.dryRun) {
-              await store.removeDryRuns(tx, appId)
+    takeFile(
+      createImport,
+      async ({ caller, actor, query, file, idempotency, sourceAddress, pending }) => {
+        const { kind } = query
+        const format = requireFormat(file.mediaType, given(query.format))
+        const appId =
+          kind === 'inventory' ? requirePlatform(caller) : await requireApplicationOf(sql, caller, query.appId)
+        const owner = appId ?? keyOwnerOf(caller)
+        // Before the replay: the running import may be this very request's, whose response is then stored.
+        const isUnderWay = await jobs.isUnderWay(sql, appId)
+        if (await hasAnswer(sql, idempotency, owner)) return firstAnswer(sql, file, idempotency, owner)
+        if (isUnderWay) throw new Refusal('importRunning')
+        await requireRoom(appId)
+        const mode = given(query.mode) ?? 'create'
+        const leftOut = leftOutColumns({ kind, mode }, given(query.ignoreColumns))
+        const begun = { appId, kind, mode, format, isDryRun: query.dryRun === 'true', actor, caller }
+        const draft = await pending.transaction(sql, (tx) => store.insertDraft(tx, begun))
+        // A piece of a slow file may take longer than a lease. If the lease is lost, the next piece is refused.
+        const renewing = startRounds(() => void store.renewDraft(sql, draft).catch(() => {}), renewEveryMs)
+        let isSubmitted = false
+        try {
+          const rows = new RowFile({ kind, mode }, format, leftOut, file)
+          await keepPieces(sql, draft, rows, () => requireRoom(appId))
+          const { columns, ignoredColumns } = rows
+          const taken = { columns, ignoredColumns, rows: rows.rows, bytes: file.size }
+          const submitted = await pending.transaction(sql, (tx) =>
+            once(tx, idempotency, owner, async () => {
+              const data = await store.submitDraft(tx, draft, taken)
+              // A dry run changes nothing and leaves no event.
+              if (data.dryRun) {
+                await store.removeDryRuns(tx, appId)
+                return data
+              }
+              const event = { actor, address: sourceAddress(), subject: data.id, data }
+              await insertPlatformEvent(tx, { type: 'import.created', ...event })
               return data
-            }
-            const event = { actor, address: sourceAddress(), subject: data.id, data }
-            await insertPlatformEvent(tx, { type: 'import.created', ...event })
-            return data
-          }),
-        )
-        isSubmitted = submitted.id === draft.id
-        return submitted
-      } finally {
-        void renewing.stop()
-        if (isSubmitted) onSubmitted()
-        else await store.dropDraft(sql, draft).catch(() => {})
-      }
-    }),
+            }),
+          )
+          isSubmitted = submitted.id === draft.id
+          return submitted
+        } finally {
+          void renewing.stop()
+          if (isSubmitted) onSubmitted()
+          else await store.dropDraft(sql, draft).catch(() => {})
+        }
+      },
+      { isPlatforms: ({ kind }) => kind === 'inventory' },
+    ),
 
     read(getImport, async ({ sql, caller, query }) =>
       jobs.requireJob(sql, store.imports, await requireApplicationsOf(sql, caller, query.appId), query.id),
@@ -147,10 +160,10 @@ export function bulkRoutes({ sql, config }: Context, onSubmitted: () => void): H
       async ({ caller, query, header, readNext }) => {
         const { kind } = query
         const format = given(query.format) ?? 'csv'
-        if (format === 'geojson' && kind !== 'sites' && kind !== 'devices') {
-          throw invalidField('format', 'geojson is only for sites and devices', 'geojson 仅用于站点和设备')
-        }
-        const filters = checkFilters(kind, query)
+        // Not before the caller is known to be permitted to read the kind.
+        const faults = exportFaults(query)
+        if (faults.length > 0) throw invalidRequest(faults)
+        const filters = filterReader(kind)(filtersIn(query))
         const language = preferredLanguage(header('accept-language'))
         const readPageAt = (cursor: string | null) =>
           readNext((sql) =>
@@ -259,21 +272,34 @@ function exportReader(config: Config) {
 
 const filterReaders = new Map<ExportKind, (value: unknown) => object>()
 
-/** Checks an export's filters as the list operation does. Throws 10001, also for other kinds' filters. */
-function checkFilters(
-  kind: ExportKind,
-  { kind: _, format: __, ...filters }: { kind: ExportKind; format?: unknown },
-): object {
-  const schema = exportFilters(kind)
-  const unknown = Object.keys(filters).filter((name) => !Object.hasOwn(schema.properties, name))
-  if (unknown.length > 0) {
-    throw invalidRequest(
-      unknown.map((field) => fieldFault(field, `is not a filter of ${kind}`, `不是 ${kind} 的筛选条件`)),
-    )
-  }
-  const read = filterReaders.get(kind) ?? validator(schema, 'query', undefined)
+/** Checks an export's filters as the list operation does. */
+function filterReader(kind: ExportKind): (value: unknown) => object {
+  const read = filterReaders.get(kind) ?? validator(exportFilters(kind), 'query', undefined)
   filterReaders.set(kind, read)
-  return read(filters)
+  return read
+}
+
+const filtersIn = ({
+  kind: _,
+  format: __,
+  ...filters
+}: {
+  kind?: unknown
+  format?: unknown
+}): Record<string, unknown> => filters
+
+/** Faults of an export's format and filters, which depend on its kind. */
+function exportFaults(query: { kind: ExportKind; format?: unknown }): FieldFault[] {
+  const { kind, format } = query
+  const filters = filtersIn(query)
+  const { properties } = exportFilters(kind)
+  const unknown = Object.keys(filters).filter((name) => !Object.hasOwn(properties, name))
+  const faults = unknown.map((field) => fieldFault(field, `is not a filter of ${kind}`, `不是 ${kind} 的筛选条件`))
+  if (format === 'geojson' && kind !== 'sites' && kind !== 'devices') {
+    faults.unshift(fieldFault('format', 'geojson is only for sites and devices', 'geojson 仅用于站点和设备'))
+  }
+  noting(faults, () => filterReader(kind)(filters))
+  return faults
 }
 
 /** Yields a file in pieces, one page at a time, with turns for others between. */

@@ -8,7 +8,7 @@ import { idAfterEventsBefore, insertPlatformEvent } from '../events/store.ts'
 import { type Handler, handle, handleOutOfTurn, read } from '../http/handler.ts'
 import { limits } from '../vocabulary/limits.ts'
 import { readTimeRange } from '../vocabulary/moments.ts'
-import { invalidRequest, Refusal, unavailable } from '../vocabulary/refusals.ts'
+import { Refusal, unavailable } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
 import { callbackUrlFault, hiddenQuery } from './callback-url.ts'
 import type { CallbackClient } from './client.ts'
@@ -108,12 +108,11 @@ export function deliveryRoutes(context: Context, client: CallbackClient): Handle
     return shownDelivery
   }
 
-  /** Throws 10001 if the request names neither a delivery nor a range. */
   async function selectionOf(appId: string, body: ReplayRequest): Promise<number | ReplayRange> {
     const id = given(body.id)
     if (id !== null) return id
     const { from, before } = readTimeRange(body)
-    if (from === null || before === null) throw invalidRequest(replayGaps(body))
+    if (from === null || before === null) throw new Error('a replay without a delivery or a range was not refused')
     const lastId = await idAfterEventsBefore(sql, appId, before)
     return { from, before, firstId: lowestEventId(from), lastId, statuses: askedStatuses(body) }
   }
@@ -143,8 +142,6 @@ export function deliveryRoutes(context: Context, client: CallbackClient): Handle
     handle(
       replayDeliveries,
       async ({ caller, actor, sourceAddress, body, idempotency, pending }) => {
-        const gaps = replayGaps(body)
-        if (gaps.length > 0) throw invalidRequest(gaps)
         const appId = await requireApplicationOf(sql, caller, body.appId)
         const by = { actor, address: sourceAddress() }
         return runAlone('replay', appId, async () => {
@@ -154,7 +151,12 @@ export function deliveryRoutes(context: Context, client: CallbackClient): Handle
           return pending.transaction(sql, (tx) => replay(tx, appId, selection, by, idempotency))
         })
       },
-      { check: (body) => replayConflicts(body, readTimeRange(body)) },
+      {
+        check: (body, faulty) => [
+          ...(['id', 'timeFrom', 'timeTo'].some((name) => faulty.includes(name)) ? [] : replayGaps(body)),
+          ...replayConflicts(body, readTimeRange(body)),
+        ],
+      },
     ),
 
     handleOutOfTurn(testDelivery, async ({ caller, actor, sourceAddress, body, idempotency, pending }) => {

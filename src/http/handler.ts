@@ -58,12 +58,20 @@ export interface Handler {
   ownerOf?: (body: unknown, header: (name: string) => string | null) => string
   /** What a schema cannot express: fields that depend on each other or on a setting. Gets no `faulty` fields. */
   check?: (body: Record<string, unknown>, faulty: readonly string[]) => FieldFault[]
+  /** The same of a query. */
+  queryCheck?: (query: Record<string, unknown>, faulty: readonly string[]) => FieldFault[]
+  /** Whether a request, by its query, is about no application, so that an operator names none. */
+  isPlatforms?: (query: Record<string, unknown>) => boolean
   /** Added to refusals, if a standard asks for members of its own. */
   refusalMembers?: (refusal: Refusal) => Record<string, unknown>
 }
 
 type HandlerExtras<Body> = Pick<Handler, 'refusalMembers' | 'ownerOf'> & {
   check?: (body: Partial<Body>, faulty: readonly string[]) => FieldFault[]
+}
+
+interface QueryExtras<Query extends TObject> {
+  queryCheck?: (query: Partial<Static<Query>>, faulty: readonly string[]) => FieldFault[]
 }
 
 /** The schemas check what a request holds, so its types end here. */
@@ -93,8 +101,9 @@ export function handleOutOfTurn<Body extends TObject, Query extends TObject, Dat
 export function read<Body extends TObject, Query extends TObject, Data extends TSchema>(
   operation: Operation<Body, Query, Data>,
   run: (request: ReadRequest<Static<Query>>) => Promise<Static<Data> | JsonText>,
+  extras: QueryExtras<Query> = {},
 ): Handler {
-  return handlerOf(operation, run, { reads: 'now' })
+  return handlerOf(operation, run, { reads: 'now', ...extras })
 }
 
 /** For a response that waits for something first, and takes a connection only then. */
@@ -113,8 +122,9 @@ export function readAfter<Body extends TObject, Query extends TObject, Data exte
 export function takeFile<Query extends TObject, Data extends TSchema>(
   operation: Operation<TObject, Query, Data>,
   run: (request: FileRequest<Static<Query>>) => Promise<Static<Data> | JsonText>,
+  extras: Pick<Handler, 'isPlatforms'> = {},
 ): Handler {
-  return handlerOf(operation, run)
+  return handlerOf(operation, run, extras)
 }
 
 /** For a response that takes its turns itself, such as a file that is read from the database a page at a time. */

@@ -44,7 +44,8 @@ export function readQuery({ readQuery: read, appIdIn, handler }: Route, request:
   const asked = noting(faults, () => read?.(query))
   if (handler.headFaults !== undefined) faults.push(...handler.headFaults((name) => request.header(name)))
   if (faults.length === 0) return asked
-  throw refusalOf(faults, appIdIn === 'query', caller, Object.fromEntries(new URLSearchParams(query)))
+  const sent = Object.fromEntries(new URLSearchParams(query))
+  throw refusalOf(faults, appIdIn === 'query' && handler.isPlatforms?.(sent) !== true, caller, sent)
 }
 
 /** An operator's missing `appId`, which the operation itself would refuse, beside the other faults. */

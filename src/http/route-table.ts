@@ -1,13 +1,13 @@
 import Type, { type TSchema } from 'typebox'
 import type { RequestKey } from '../database/idempotency.ts'
-import type { Operation } from '../vocabulary/operation.ts'
+import { pageCheck } from '../vocabulary/pages.ts'
 import { invalidRequest, type Refusal } from '../vocabulary/refusals.ts'
 import { onceKey, ownAppId } from '../vocabulary/values.ts'
 import { renderRefusal } from './answer.ts'
 import type { Handler } from './handler.ts'
 import { preferredLanguage } from './language.ts'
 import type { HttpAnswer, HttpRequest } from './message.ts'
-import { queryReader, type Validator, validator } from './validate.ts'
+import { type FurtherCheck, queryReader, type Validator, validator } from './validate.ts'
 
 export interface Route {
   handler: Handler
@@ -32,18 +32,24 @@ export function routeTable(handlers: readonly Handler[]): Map<string, Map<string
       readQuery: takesAnyQuery
         ? (sent) => sent
         : query !== undefined || path.startsWith('/api/')
-          ? queryReader(query ?? Type.Object({}))
+          ? queryReader(query ?? Type.Object({}), queryCheck(handler))
           : undefined,
-      appIdIn: placeOfAppId(handler.operation),
+      appIdIn: placeOfAppId(handler),
     })
     routes.set(path, methods)
   }
   return routes
 }
 
-function placeOfAppId({ body, query }: Operation): Route['appIdIn'] {
+function queryCheck({ operation: { query }, queryCheck: own }: Handler): FurtherCheck | undefined {
+  const ofPage = query && pageCheck(query.properties)
+  if (ofPage === undefined || own === undefined) return ofPage ?? own
+  return (sent, faulty) => [...ofPage(sent, faulty), ...own(sent, faulty)]
+}
+
+function placeOfAppId({ operation: { body, query }, isPlatforms }: Handler): Route['appIdIn'] {
   if (body?.properties.appId === ownAppId) return 'body'
-  return query?.properties.appId === ownAppId ? 'query' : undefined
+  return query?.properties.appId === ownAppId || isPlatforms !== undefined ? 'query' : undefined
 }
 
 /** Paths of fields that are shown once. */

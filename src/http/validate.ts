@@ -27,8 +27,8 @@ interface Shape {
 
 type Check = (value: unknown) => boolean
 
-/** What the schema cannot say; `body` is without the fields in `faulty` (their paths). */
-type FurtherCheck = (body: Record<string, unknown>, faulty: readonly string[]) => FieldFault[]
+/** What the schema cannot say; `sent` is without the fields in `faulty` (their paths). */
+export type FurtherCheck = (sent: Record<string, unknown>, faulty: readonly string[]) => FieldFault[]
 
 export interface Validator<Value> {
   (value: unknown): Value
@@ -226,12 +226,15 @@ function sizeReason(shape: Shape): Reason {
 }
 
 /** Integers become numbers. Throws 10001, also for unknown names: a misspelt filter would match everything. */
-export function queryReader<Schema extends TObject>(schema: Schema): (query: string) => Static<Schema> {
+export function queryReader<Schema extends TObject>(
+  schema: Schema,
+  check?: FurtherCheck,
+): (query: string) => Static<Schema> {
   const checks = new Map<TSchema, Check>()
   const integers = new Set(
     Object.entries(schema.properties).flatMap(([member, memberSchema]) => (isInteger(memberSchema) ? [member] : [])),
   )
-  function read(query: string): Static<Schema> {
+  function parse(query: string): { value: Record<string, unknown>; wrong: Map<string, Reason> } {
     const value: Record<string, unknown> = {}
     const wrong = new Map(undecodable(query).map((member): [string, Reason] => [member, notUtf8]))
     for (const [member, written] of new URLSearchParams(query)) {
@@ -239,11 +242,17 @@ export function queryReader<Schema extends TObject>(schema: Schema): (query: str
       else if (Object.hasOwn(value, member)) wrong.set(member, twice)
       else value[member] = integers.has(member) ? wholeNumber(written) : written
     }
-    if (wrong.size === 0 && fits(schema, value, checks)) return value as Static<Schema>
-    const misfits = told(faults(schema, value, '', 'query', checks)).filter(({ field }) => !wrong.has(field))
-    throw invalidRequest(
-      [...[...wrong].map(([field, reason]) => ({ field, reason })), ...misfits].slice(0, limits.faultsShown),
-    )
+    return { value, wrong }
+  }
+  function read(query: string): Static<Schema> {
+    const { value, wrong } = parse(query)
+    const all = [...wrong].map(([field, reason]): FieldFault => ({ field, reason }))
+    if (wrong.size > 0 || !fits(schema, value, checks)) {
+      all.push(...told(faults(schema, value, '', 'query', checks)).filter(({ field }) => !wrong.has(field)))
+    }
+    if (check !== undefined) all.push(...furtherFaults(value, all, check))
+    if (all.length === 0) return value as Static<Schema>
+    throw invalidRequest(all.slice(0, limits.faultsShown))
   }
   if (Object.keys(schema.properties).length > 0) return read
   // Nearly every write has an empty query.

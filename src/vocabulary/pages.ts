@@ -1,7 +1,9 @@
 import Type, { type TSchema } from 'typebox'
 import { limits } from './limits.ts'
+import { type FieldFault, fieldFault } from './refusals.ts'
 import {
   described,
+  given,
   integer,
   momentText,
   momentWords,
@@ -37,6 +39,33 @@ export const pageQuery = {
     ),
   ),
 }
+
+const defaultPageRows = 10
+
+/** Returns a check of the members of a page's query that depend on each other; undefined if it is no page's. */
+export function pageCheck(members: Record<string, unknown>) {
+  if (members.pageNo === undefined) return undefined
+  return (query: Record<string, unknown>, faulty: readonly string[]): FieldFault[] => {
+    const [pageNo, cursor, sort, order] = ['pageNo', 'cursor', 'sort', 'order'].map((name) => given(query[name]))
+    const pageSize = given(query.pageSize) ?? defaultPageRows
+    const faults: FieldFault[] = []
+    if (pageNo !== null && cursor !== null) {
+      faults.push(fieldFault('cursor', 'must not be given together with pageNo', '不得与 pageNo 同时给出'))
+    } else if (Number(pageNo) * Number(pageSize) > limits.pageRowsNumbered && !faulty.includes('pageSize')) {
+      faults.push(pageTooFar)
+    }
+    if (members.sort !== undefined && order !== null && sort === null && !faulty.includes('sort')) {
+      faults.push(fieldFault('order', 'must be given together with sort', '必须与 sort 同时给出'))
+    }
+    return faults
+  }
+}
+
+const pageTooFar = fieldFault(
+  'pageNo',
+  `times pageSize must be at most ${limits.pageRowsNumbered}; use a cursor to go further`,
+  `与 pageSize 的乘积不得超过 ${limits.pageRowsNumbered}；更远请使用游标`,
+)
 
 export function sortedBy<const Name extends string>(names: readonly Name[]) {
   return {

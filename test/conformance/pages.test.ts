@@ -3,6 +3,7 @@ import type { Answer } from '../kit/client.ts'
 import type { OperationId } from '../kit/contracts.ts'
 import { deviceBody, newApplication, newSerial, siteBody } from '../kit/records.ts'
 import {
+  bearer,
   client,
   expectFaults,
   expectSuccess,
@@ -13,6 +14,45 @@ import {
   succeed,
   walk,
 } from './support.ts'
+
+test('10001 names every faulty member of a query, also those that depend on each other', async () => {
+  for (const [id, query, fields] of [
+    ['pageDevices', { status: 7, order: 'asc' }, ['order', 'status']],
+    ['pageDevices', { pageNo: 1001, pageSize: 100, order: 'asc' }, ['order', 'pageNo']],
+    ['pageSites', { cursor: 'x', pageNo: 1, sort: 'x', order: 'asc' }, ['cursor', 'sort']],
+    ['pageEvents', { pageNo: 100_001, pageSize: 0, order: 'x' }, ['appId', 'order', 'pageSize']],
+    ['getDeviceState', { appId: ' ' }, ['appId', 'deviceNo', 'deviceNos']],
+    ['pagePlacementHistory', { appId: ' ', deviceNo: 'x', siteId: 1 }, ['appId', 'deviceNo', 'siteId']],
+    ['suggestPlacements', { meters: 0, siteId: 'x' }, ['appId', 'meters', 'siteId']],
+    ['createExport', { kind: 'devices', status: 9, siteName: 'x', format: 'geojson' }, ['siteName', 'status']],
+    ['createExport', { kind: 'events', status: 1, format: 'geojson' }, ['format', 'status']],
+    ['createImport', { kind: 'devices', mode: 'x', file: '' }, ['appId', 'mode']],
+    ['createImport', { kind: 'inventory', mode: 'x', file: '' }, ['mode']],
+  ] as [OperationId, object, string[]][]) {
+    const headers = { ...bearer(client.operatorKey), 'content-type': 'text/csv' }
+    const answer = await client.call(id, query, {
+      headers: id === 'createImport' ? headers : bearer(client.operatorKey),
+    })
+    expectFaults(answer, fields)
+  }
+})
+
+test('10001 names every faulty member of a body, also those that depend on each other', async () => {
+  const twice = { deviceNo: newSerial(), modelName: 'X' }
+  for (const [id, body, fields] of [
+    [
+      'importDeviceInventory',
+      { entries: [{ ...twice, modelName: '' }, twice] },
+      ['entries[0].modelName', 'entries[1].deviceNo'],
+    ],
+    ['createOperator', { name: 'a#b', role: 'viewer', appIds: ['x'] }, ['appIds', 'name']],
+    ['createOperatorKey', { name: 'a#b', role: 'viewer', expireTime: '2001-01-01 00:00:00' }, ['expireTime', 'name']],
+    ['replayDeliveries', { appId: ' ', timeFrom: '2026-01-01 00:00:00' }, ['appId', 'timeTo']],
+    ['startSignOn', { purpose: 'setUp', returnTo: '//x' }, ['returnTo', 'setUpToken']],
+  ] as [OperationId, object, string[]][]) {
+    expectFaults(await client.operate(id, body as never), fields)
+  }
+})
 
 interface Made {
   filter: Record<string, string>

