@@ -13,7 +13,7 @@ import {
 } from '../device-filters.ts'
 import { newApplication, newSerial, type TestApplication } from '../kit/records.ts'
 import { atScale, randomNumbers, seed } from '../kit/scale.ts'
-import { client, createDeviceOf, expectFaults, expectSuccess, succeed } from './support.ts'
+import { client, createDeviceOf, expectFaults, expectSuccess, newSite, succeed } from './support.ts'
 
 const random = randomNumbers(seed)
 const choose = <Value>(from: readonly Value[]) => from[Math.floor(random() * from.length)] as Value
@@ -133,6 +133,40 @@ test('pageDevices skips nothing that is there throughout, while others create an
   }
   isWalking = false
   await others
+})
+
+test('a part of a serial number is found in upper and lower case, beyond ASCII too, wherever it is a filter', async () => {
+  const app = await newApplication(client)
+  const { appId, token } = app
+  const stem = newSerial('Folded')
+  const siteId = await newSite(app)
+  for (const letter of ['É', 'Ⅱ', 'Ｃ', 'Ω']) {
+    const other = letter.toLowerCase()
+    const deviceNo = `${stem}${letter}`
+    expectSuccess(await createDeviceOf(app, { deviceNo }))
+    await succeed('savePlacement', { deviceNo, siteId, laneType: 1 }, { token })
+    for (const sought of [deviceNo, `${stem.toLowerCase()}${other}`, `${stem.toUpperCase()}${letter}`, letter, other]) {
+      const filter = { appId, deviceNo: sought }
+      const act = {
+        appId,
+        kind: 'devices',
+        act: 'update',
+        filter: { deviceNo: sought },
+        set: { tag: 'x' },
+        dryRun: true,
+      }
+      const { list } = await succeed('pageDevices', filter)
+      const placed = (await succeed('pagePlacements', filter)).list
+      const found = (await succeed('search', { text: sought })).list as { name: string }[]
+      expect([sought, list.map((device) => device.deviceNo), placed.map((device) => device.deviceNo)]).toEqual([
+        sought,
+        [deviceNo],
+        [deviceNo],
+      ])
+      expect((await succeed('createAct', act as never)).rows).toBe(1)
+      if (sought.length > 1) expect(JSON.stringify(found)).toContain(deviceNo)
+    }
+  }
 })
 
 test('pageDevices refuses what is no filter, each by its name', async () => {
