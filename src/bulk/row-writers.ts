@@ -12,7 +12,7 @@ import type { SiteRegistration } from '../sites/contract.ts'
 import { readSite, type Site } from '../sites/rules.ts'
 import { findEqualSites } from '../sites/store.ts'
 import { siteCreation } from '../sites/writes.ts'
-import { invalidRequest, Refusal } from '../vocabulary/refusals.ts'
+import { invalidRequest, Refusal, type RefusalName } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
 import { carryOut, type Decided, tryAgain } from '../writes/kind.ts'
 
@@ -52,15 +52,19 @@ export function deviceWriter(context: Pick<Context, 'config' | 'metrics'>, catal
     return async (tx) => {
       const outcomes = await writeDevices(tx, batch, isDryRun)
       const written = new Map([...firsts.keys()].map((serial, place) => [serial, outcomes[place] as Outcome]))
-      const held = [...written].flatMap(([serial, outcome]) => (isAlreadyYours(outcome) ? [serial] : []))
-      const contents = await contentsOf(tx, appId, held)
+      // An offline application may create nothing, and has what it has.
+      const mayBeThere = (outcome: Outcome) => isRefusedAs(outcome, 'deviceAlreadyYours', 'applicationOffline')
+      const held = [...written].flatMap(([serial, outcome]) => (mayBeThere(outcome) ? [serial] : []))
+      const there = await contentsOf(tx, appId, held)
+      for (const [serial, outcome] of written) {
+        if ('record' in outcome) there.set(serial, contentOf(firsts.get(serial) as DeviceRow))
+      }
       return rows.map((row): RowOutcome => {
         const { deviceNo: key } = row
-        const first = firsts.get(key) as DeviceRow
         const outcome = written.get(key) as Outcome
-        if ('record' in outcome && row === first) return { outcome: 'created', key }
-        if ('refusal' in outcome && !isAlreadyYours(outcome)) return { refusal: outcome.refusal }
-        return sameOrRefused(row, contents.get(key) ?? contentOf(first))
+        if ('record' in outcome && row === firsts.get(key)) return { outcome: 'created', key }
+        if (there.get(key) === contentOf(row)) return { outcome: 'existing', key }
+        return { refusal: 'refusal' in outcome ? outcome.refusal : new Refusal('deviceAlreadyYours') }
       })
     }
   }
@@ -80,17 +84,12 @@ export async function writeDevices(tx: Statements, batch: DeviceBatch, isDryRun:
   return outcomes
 }
 
-const isAlreadyYours = (outcome: Outcome) => 'refusal' in outcome && outcome.refusal.refusal === 'deviceAlreadyYours'
+const isRefusedAs = (outcome: Outcome, ...names: RefusalName[]) =>
+  'refusal' in outcome && names.includes(outcome.refusal.refusal)
 
 async function contentsOf(tx: Statements, appId: string, serials: readonly string[]): Promise<Map<string, string>> {
   const devices = await findDevices(tx, appId, serials)
   return new Map([...devices].map(([serial, device]) => [serial, contentOf(device)]))
-}
-
-function sameOrRefused(row: DeviceRow, there: string): RowOutcome {
-  return there === contentOf(row)
-    ? { outcome: 'existing', key: row.deviceNo }
-    : { refusal: new Refusal('deviceAlreadyYours') }
 }
 
 export type SiteRow = Omit<SiteRegistration, 'appId'>

@@ -4,6 +4,7 @@ import {
   columns,
   csvOf,
   fieldsOf,
+  imported,
   ndjson,
   ndjsonOf,
   outcomesOf,
@@ -129,6 +130,19 @@ test('an offline application updates, and creates nothing', async () => {
   for (const more of twice) {
     expect(outcomesOf((await upserted(app, 'devices', file, undefined, more)).lines)).toEqual(['updated', 10006])
   }
+})
+
+test('a file that an offline application sends again finds what is there, in either mode, and creates nothing', async () => {
+  const app = await newApplication(client)
+  const [there, other, fresh] = [newSerial('U'), newSerial('U'), newSerial('U')]
+  await imported(app, 'devices', csvOf(columns, rowOf(there), rowOf(other, 'Other')))
+  await takeOffline(client, app.appId)
+  const file = csvOf(columns, ...[there, other, fresh, fresh, there].map((serial) => rowOf(serial)))
+  for (const dryRun of ['true', 'false']) {
+    const told = await imported(app, 'devices', file, undefined, { dryRun })
+    expect(outcomesOf(told.lines)).toEqual(['existing', 10006, 10006, 10006, 'existing'])
+  }
+  expect(outcomesOf((await upserted(app, 'devices', csvOf(columns, rowOf(there)))).lines)).toEqual(['existing'])
 })
 
 const cells = {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { deleteOldJobs } from '../../src/bulk/jobs/store.ts'
 import { Client } from '../kit/client.ts'
 import { prepareDatabase } from '../kit/database.ts'
-import { deviceBody, newApplication, newSerial, type TestApplication } from '../kit/records.ts'
+import { despiteLoad, deviceBody, newApplication, newSerial, type TestApplication } from '../kit/records.ts'
 import { waitUntil } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 
@@ -118,8 +118,9 @@ test('a file that is larger than the room is refused while it is taken, and leav
 
 test('what is cancelled gives its room back', async () => {
   const application = await newApplication(client)
-  const { id } = (await send(client, application, '{}\n'.repeat(30_000))).data
-  await client.call('cancelImport', { id }, { token: application.token })
+  const { id } = (await send(client, application, '{}\n'.repeat(100_000))).data
+  const cancel = () => client.call('cancelImport', { id }, { token: application.token })
+  expect(await despiteLoad(cancel)).toMatchObject({ code: 0, data: { status: 5 } })
   const before = await keptBytes(id)
   while ((await database.run((sql) => deleteOldJobs(sql, 100))) > 0);
   expect(await keptBytes(id)).toBeLessThan(before)
