@@ -7,6 +7,7 @@ import { streamEvents } from '../../src/events/contract.ts'
 import { Client } from '../kit/client.ts'
 import type { OwnDatabase } from '../kit/database.ts'
 import { EventReader, Follower, listed } from '../kit/event-reader.ts'
+import { whileTableLocked } from '../kit/locks.ts'
 import { ownWorkplace } from '../kit/own-workplace.ts'
 import { despiteLoad, newApplication, siteBody, type TestApplication } from '../kit/records.ts'
 import { atScale, isLong, longTest } from '../kit/scale.ts'
@@ -113,6 +114,45 @@ describe('one process', () => {
     }
     service = await start()
     client = new Client(service)
+  })
+
+  test('a read of the log that fails beside another is not repeated beside it, so nothing is sent twice', async () => {
+    const writer = new Client(await start())
+    const applications = [await newApplication(client), await newApplication(client)]
+    const readers = await Promise.all(applications.map((application) => read(client, application)))
+    await Promise.all(readers.map((reader) => reader.until(() => reader.blocks.length >= 2)))
+    const before = readers.map(({ blocks }) => blocks.find(({ id }) => id !== undefined)?.id ?? '')
+    const waiting = async () =>
+      (await database.sql`
+        select pid from pg_stat_activity where wait_event_type = 'Lock' and query like '%subject%order by id%' order by query_start`) as {
+        pid: number
+      }[]
+    // Both logs are read again at one moment, within 0.8 s, and neither read comes to its end.
+    for (let isCaught = false; !isCaught; ) {
+      await Promise.all(applications.map((application) => change(writer, application)))
+      isCaught = await whileTableLocked(database, 'event', async () => {
+        if (!(await becomesTrue(async () => (await waiting()).length === 2, 1_500))) return false
+        const [lasting] = await waiting()
+        // The second time, events are looked for again.
+        for (let times = 0; times < 2; times++) {
+          const failing = (await waiting()).filter(({ pid }) => pid !== lasting?.pid)
+          for (const { pid } of failing) await database.sql`select pg_terminate_backend(${pid})`
+          await sleep(1_000)
+        }
+        return true
+      })
+    }
+    await Promise.all(applications.map((application) => change(client, application)))
+    for (const [index, application] of applications.entries()) {
+      const ids = (await listed(client, application)).filter((id) => id > Number(before[index]))
+      const { token } = application
+      const again = await EventReader.open(client.url, { token, query: { afterId: before[index] ?? '' } })
+      open.add(again)
+      for (const reader of [again, readers[index] as EventReader]) {
+        await reader.untilEvents(ids.length)
+        expect(reader.ids).toEqual(ids)
+      }
+    }
   })
 
   describe('a reader that takes nothing', () => {

@@ -89,7 +89,9 @@ export class LogReader {
 
   private async readAll(): Promise<void> {
     if (this.feeds.size > 0 && performance.now() - this.lookedAt >= lookMs) await this.look()
-    await Promise.all([...this.behind].map(([feed, through]) => this.read(feed, through)))
+    const reads = await Promise.allSettled([...this.behind].map(([feed, through]) => this.read(feed, through)))
+    // Only once all have ended: a feed must not be read twice at once.
+    for (const read of reads) if (read.status === 'rejected') throw read.reason
   }
 
   private async look(): Promise<void> {
