@@ -94,8 +94,8 @@ function findDue(tx: Statements): Promise<Due[]> {
   return tx.unsafe<Due[]>(
     `select a.app_id, a.app_name, a.status = 2 as is_frozen, h.last_event_id, f.took_ms, f.counted_at, f.counts
     from event_head h join application a on a.app_id = h.app_id left join fleet_count f on f.app_id = h.app_id
-    where f.app_id is null
-      or (f.through_event_id <> h.last_event_id or f.app_name <> a.app_name or f.is_frozen <> (a.status = 2))
+    where f.app_id is null or f.app_name <> a.app_name or f.is_frozen <> (a.status = 2)
+      or f.through_event_id <> h.last_event_id
         and now() - f.counted_at not between interval '0' and f.took_ms * $1::integer * interval '1 millisecond'`,
     [countShare],
   )
