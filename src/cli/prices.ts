@@ -110,8 +110,9 @@ const statuses = ['', 'scheduled', 'applied', 'cancelled']
 async function schedulePrices(options: ScheduleOptions, context: Context): Promise<void> {
   const { at: effectiveTime, rule: billingRuleId, reason, dryRun } = options
   const { client, appId } = callerOfOne(options, context)
-  const what = billingRuleId === undefined ? sitesOf(options) : { billingRuleId, ...readTerms(options) }
-  const change = await client.schedulePriceChange({ appId, effectiveTime, reason, dryRun, ...what })
+  const what = billingRuleId === undefined ? sitesOf(options) : { ...readTerms(options), billingRuleId }
+  // The file may be a whole record, whose other members count for nothing.
+  const change = await client.schedulePriceChange({ ...what, appId, effectiveTime, reason, dryRun })
   context.result(change, sheetOf(change))
 }
 
@@ -121,6 +122,9 @@ function sitesOf(options: ScheduleOptions): Pick<SchedulePriceChangeRequest, 'si
     throw usageError('specify a rule with --rule, or sites with --site, --all or --filter')
   }
   const { billingRuleId, ...places } = filtersOf(filter)
+  if (billingRuleId !== undefined && !/^[1-9]\d{0,15}$/.test(billingRuleId)) {
+    throw usageError(`"${billingRuleId}" isn’t the ID of a billing rule`)
+  }
   const filters = { ...places, ...(billingRuleId !== undefined && { billingRuleId: Number(billingRuleId) }) }
   const rules = {
     ...(fast !== undefined && { fastChargeBillRuleId: fast }),

@@ -95,16 +95,22 @@ async function answerWrite(exchange: Exchange, admitted: Admitted, mediaType: 'f
   const key = operation.idempotent ? request.header('idempotency-key') : null
   const idempotency = key === null ? undefined : noting(faults, () => requestKeyOf(route, key))
   if (faults.length > 0) throw refusalOf(faults, route.appIdIn === 'body', caller, pending.body)
-  const asked = askedOf(exchange, admitted, body, idempotency)
+  // A dry run stores nothing, so its key stays free.
+  const kept = isDryRun(operation, body) ? undefined : idempotency
+  const asked = askedOf(exchange, admitted, body, kept)
   // A stranger owns what it asks for from the same address in the name that it gives.
   if (ownerOf !== undefined) pending.own(`${sourceNetwork(options.sourceOf(request))} ${ownerOf(body, asked.header)}`)
   pending.stands = standsFor(route, options, caller, body)
   // Returning a promise that is still pending would take three more turns of the queue.
-  if (idempotency === undefined) return await runWrite(exchange, asked)
-  idempotency.bodyHash = createHash('sha256').update(bytes).digest('base64')
+  if (kept === undefined) return await runWrite(exchange, asked)
+  kept.bodyHash = createHash('sha256').update(bytes).digest('base64')
   const appId = (body as { appId?: string | null } | undefined)?.appId
-  return await keyed(options, asked, appId, idempotency, () => runWrite(exchange, asked))
+  return await keyed(options, asked, appId, kept, () => runWrite(exchange, asked))
 }
+
+/** Only where the operation has the member: elsewhere it is unknown and says nothing. */
+const isDryRun = (operation: Operation, body: unknown) =>
+  operation.body?.properties.dryRun !== undefined && (body as { dryRun?: unknown }).dryRun === true
 
 type Asked = OperationRequest & { pending: PendingRequest }
 

@@ -27,6 +27,12 @@ test('price schedule, list and cancel: new terms of a rule, from a file or stand
   expect(change).toMatchObject({ status: 1, billingRuleId: rule, periods: at('2'), reason: 'spring' })
   const piped = await price([...asked, '--at', ahead(2 * day), '--terms', '-'], JSON.stringify({ periods: at('3') }))
   expect(piped).toMatchObject({ code: 0 })
+  // The file may be a record: what is asked for beside it counts.
+  const record = JSON.stringify({ ...change, id: 99, appId: 'another', effectiveTime: ahead(9 * day), reason: 'old' })
+  const copied = JSON.parse((await price([...asked, '--at', ahead(3 * day), '--terms', '-'], record)).stdout)
+  expect(copied).toMatchObject({ appId: application.appId, reason: 'spring', periods: at('2') })
+  expect(new Date(copied.effectiveAt).getTime()).toBeLessThan(Date.now() + 4 * day)
+  expect((await price(['cancel', String(copied.id), ...app, '--reason', 'not yet'])).code).toBe(0)
   const listed = JSON.parse((await price(['list', ...app, '--filter', 'status=1'])).stdout)
   expect(listed.map(({ id }: { id: number }) => id)).toEqual([JSON.parse(piped.stdout).id, change.id])
   const cancelled = await price(['cancel', String(change.id), ...app, '--reason', 'not yet'])
@@ -54,7 +60,9 @@ test('price schedule of other rules at sites counts them in a dry run, and price
 test('price schedule without a rule, sites, terms or rules is used wrongly', async () => {
   const application = await newApplication(client)
   const asked = ['schedule', '--app', application.appId, '--at', ahead(day)]
-  for (const args of [[], ['--rule', '1'], ['--all'], ['--all', '--fast', 'x']]) {
+  const city = ['--filter', 'cityCode=360100', '--fast', '1']
+  const wrongRules = ['12,13', '1O', ''].map((id) => [...city, '--filter', `billingRuleId=${id}`])
+  for (const args of [[], ['--rule', '1'], ['--all'], ['--all', '--fast', 'x'], ...wrongRules]) {
     expect([args, (await price([...asked, ...args])).code]).toEqual([args, 2])
   }
 })

@@ -220,6 +220,14 @@ test.concurrent('a rule that a waiting change gives to sites cannot be deleted; 
   expect(events.map(({ data }) => (data as { id: number }).id)).toEqual([first.id, second.id, rule])
   expectSuccess(await cancel(application, ofSite.id))
   expectSuccess(await remove(application, given))
+
+  // A change whose sites are all deleted gives the rule to none.
+  const [last, siteId] = [await newRule(application, 1), await newSite(application)]
+  const rules = { fastChargeBillRuleId: last }
+  await scheduled(application, { effectiveTime, sites: { ids: [siteId] }, rules })
+  expectRefusal(await remove(application, last), 'billingRuleInUse')
+  await succeed('deleteSite', { id: siteId }, application)
+  expectSuccess(await remove(application, last))
 })
 
 test.concurrent('page answers the latest moment first, by status, rule, site and time', async () => {

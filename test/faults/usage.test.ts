@@ -126,6 +126,12 @@ test.concurrent('idempotency keys are counted, and past the limit of all kinds r
   const again = await client.call('createDevice', body, { token, headers: { 'idempotency-key': first } })
   expect([again.code, again.headers.get('idempotency-replayed')]).toEqual([0, 'true'])
   expectFull(await client.call('createAct', none(appId), app), 'rows of the last 24 hours')
+  // A dry run keeps nothing for its key.
+  const fresh = { token, headers: { 'idempotency-key': newSerial('key') } }
+  const before = await usedOf(appId, 'key')
+  expect((await client.call('createAct', { ...none(appId), dryRun: true }, fresh)).code).toBe(0)
+  expect((await client.call('createDevice', { ...deviceBody(appId), dryRun: true } as never, fresh)).code).toBe(10007)
+  expect(await usedOf(appId, 'key')).toEqual(before)
   expect((await client.call('rotateCallbackSecret', { appId }, app)).code).toBe(0)
 })
 

@@ -23,15 +23,13 @@ export function priceChangeRoutes(prices: PriceKeeper, onScheduled: () => void):
     handle(
       schedulePriceChange,
       async (request) => {
-        const { caller, actor, body, idempotency, pending } = request
+        const { caller, actor, body, pending } = request
         const appId = applicationOf(caller, body.appId)
         if (body.dryRun === true) {
           const draft = await pending.read((sql) => draftOf(sql, { caller, appId, actor, body }))
           if (draft !== undefined) return draft
         }
-        // A dry run stores nothing, so its key stays free.
-        const keyed = { ...request, idempotency: body.dryRun === true ? undefined : idempotency }
-        const scheduled = await prices.write(keyed, appId, (tx, now) => schedule(tx, { appId, actor, body, now }))
+        const scheduled = await prices.write(request, appId, (tx, now) => schedule(tx, { appId, actor, body, now }))
         onScheduled()
         return scheduled
       },

@@ -118,11 +118,11 @@ export async function isAnyIn(
   return found !== undefined
 }
 
-/** Tells whether a scheduled price change gives the rule to sites. */
+/** Tells whether a scheduled price change gives the rule to sites. One that has no sites left does not. */
 export async function isGivenByWaiting(tx: Statements, appId: string, ruleId: number): Promise<boolean> {
   const [found] = await tx.unsafe(
     `select 1 from price_change where app_id = $1 and ${isOpenSql} and given_fields is not null
-      and $2::bigint = any(given_rule_ids) limit 1`,
+      and $2::bigint = any(given_rule_ids) and site_count > 0 limit 1`,
     [appId, ruleId],
   )
   return found !== undefined
