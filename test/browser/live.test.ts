@@ -2,10 +2,10 @@ import { expect } from 'bun:test'
 import type { Page, Request } from 'playwright-core'
 import { pageDevices } from '../../src/devices/contract.ts'
 import { streamEvents } from '../../src/events/contract.ts'
-import { newApplication, type TestApplication } from '../kit/records.ts'
+import { newApplication, siteBody, type TestApplication } from '../kit/records.ts'
 import { becomesTrue, sleep } from '../kit/waits.ts'
 import { row } from './hand.ts'
-import { newDevice } from './records.ts'
+import { newDevice, newSite } from './records.ts'
 import { browserTest, client, longBrowserTest, visit, watchShifts } from './support.ts'
 
 // Pages of one application follow its events (contract §15).
@@ -126,6 +126,38 @@ longBrowserTest('a device’s page follows its events; a hidden tab gives its st
   await show(false)
   await page.getByRole('heading', { level: 1, name: 'Gate of later' }).waitFor({ timeout: 5_000 })
   expect(await becomesTrue(() => streams.size === 1, 5_000)).toBe(true)
+})
+
+longBrowserTest('a tab that was opened in the background gives its stream back as well', async () => {
+  const app = await newApplication(client)
+  const { deviceNo } = await newDevice(app)
+  const { page } = await visit('/console/account', { role: 'operator', hasOwnClock: true })
+  const { streams } = watch(page)
+  await page.addInitScript(() => {
+    for (const [name, value] of Object.entries({ hidden: true, visibilityState: 'hidden' }))
+      Object.defineProperty(document, name, { configurable: true, value })
+  })
+  await page.goto(new URL(`/console/devices/${app.appId}/${deviceNo}`, page.url()).href)
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  expect(await becomesTrue(() => streams.size === 1, 5_000)).toBe(true)
+  await page.clock.fastForward('00:32')
+  expect(await becomesTrue(() => streams.size === 0, 5_000)).toBe(true)
+})
+
+longBrowserTest('the cards of a device and the counts of an application follow its events', async () => {
+  const app = await newApplication(client)
+  const { deviceNo } = await newDevice(app)
+  const site = await newSite(app, { contacts: 'Zhang Wei' })
+  const { page } = await visit(`/console/devices/${app.appId}/${deviceNo}`, { role: 'operator' })
+  await page.getByText('This device has no site.').waitFor()
+  await client.call('savePlacement', { deviceNo, siteId: site.id, laneType: 1 }, { token: app.token })
+  await page.getByText('Zhang Wei').waitFor({ timeout: 5_000 })
+  await client.call('saveSite', { ...siteBody(app.appId), siteName: 'Another' }, { token: app.token })
+  await page.goto(new URL(`/console/applications/${app.appId}`, page.url()).href)
+  const devices = page.getByTestId('figure-Devices')
+  await devices.getByText('1', { exact: true }).waitFor()
+  await newDevice(app)
+  await devices.getByText('2', { exact: true }).waitFor({ timeout: 5_000 })
 })
 
 longBrowserTest('a page without a stream polls, and one of all applications has none', async () => {

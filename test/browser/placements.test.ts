@@ -1,4 +1,5 @@
 import { expect } from 'bun:test'
+import { savePlacements } from '../../src/devices/placement/contract.ts'
 import { newApplication, newSerial, type TestApplication } from '../kit/records.ts'
 import { Hand, shows } from './hand.ts'
 import { newDevice, newSite } from './records.ts'
@@ -44,6 +45,30 @@ browserTest('devices nearby and pasted serials are placed on the page of a site,
   await gates.getByRole('row').nth(2).waitFor({ state: 'detached' })
   await page.getByText('Previous devices').click()
   await page.getByText('Broken').waitFor()
+})
+
+longBrowserTest('devices whose response was lost are added again after a change', async () => {
+  const app = await newApplication(client)
+  const site = await newSite(app)
+  const deviceNo = await newGate(app)
+  const { page } = await visit(`/console/sites/${app.appId}/${site.id}`, { role: 'operator', isCutOff: true })
+  let isLost = true
+  await page.route(`**${savePlacements.path}`, async (route) => {
+    if (!isLost) return route.continue()
+    await route.fetch()
+    await route.abort()
+  })
+  await page.getByRole('button', { name: 'Add devices' }).click()
+  const drawer = page.getByRole('dialog', { name: 'Add devices' })
+  await drawer.getByLabel('Serial numbers').fill(deviceNo)
+  await drawer.getByRole('button', { name: 'Add', exact: true }).click()
+  await drawer.getByRole('alert').first().waitFor()
+  isLost = false
+  await new Hand(page).choose(drawer.getByRole('combobox', { name: 'Lane type' }), 'Exit')
+  await drawer.getByRole('button', { name: 'Add', exact: true }).click()
+  await shows(drawer, '1 of 1 added.')
+  const placed = await client.operate('getPlacement', { appId: app.appId, deviceNo })
+  expect(placed.data).toMatchObject({ siteId: site.id, laneType: 2 })
 })
 
 longBrowserTest('the page of a device shows its site, and what is nearby while it stands nowhere', async () => {

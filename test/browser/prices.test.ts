@@ -9,7 +9,8 @@ import { browserTest, client, expectFramed, expectSound, leadTo, longBrowserTest
 /** The most clicks of a task, starting from any page. */
 const mostClicks = 8
 
-const changesOf = async ({ appId }: TestApplication) => (await client.operate('pagePriceChanges', { appId })).data.list
+const changesOf = async ({ appId }: TestApplication, page = {}) =>
+  (await client.operate('pagePriceChanges', { appId, ...page })).data.list
 
 async function begin() {
   const { page } = await visit('/console/account', { role: 'operator' })
@@ -175,6 +176,23 @@ longBrowserTest('a price change that changed nothing offers no undo in its ruleâ
   expect(await offers.count()).toBe(0)
 })
 
+longBrowserTest('of many changes that wait for a site, it shows the soonest', async () => {
+  const app = await newApplication(client)
+  const { appId, token } = app
+  const rule = await newRule(app, 1, 'Night')
+  const { id } = await newSite(app)
+  const times = Array.from({ length: 110 }, (_, day) => ahead((day + 1) * 86_400_000))
+  for (const effectiveTime of times) {
+    const body = { appId, effectiveTime, sites: { ids: [id] }, rules: { fastChargeBillRuleId: rule } }
+    expect((await client.call('schedulePriceChange', body, { token })).code).toBe(0)
+  }
+  const { effectiveTime } = (await changesOf(app, { pageNo: 11 })).at(-1) ?? {}
+  const { page } = await visit(`/console/sites?appId=${appId}`, { role: 'operator' })
+  await page.getByTitle(`Price change from ${effectiveTime}`).waitFor()
+  await leadTo(page, `/console/sites/${appId}/${id}`)
+  await page.getByText(`From ${effectiveTime}`).waitFor()
+})
+
 longBrowserTest('the list offers to undo what can be undone, and says what was', async () => {
   const app = await newApplication(client)
   const { appId, token } = app
@@ -194,6 +212,17 @@ longBrowserTest('the list offers to undo what can be undone, and says what was',
   const undone = page.getByRole('cell', { name: 'Undone', exact: true })
   await offers.nth(1).waitFor()
   expect(await undone.count()).toBe(0)
+  // What it puts back is said before.
+  const dialog = page.getByRole('dialog')
+  for (const [row, words] of [
+    ['1 period per day', '1 period per day, 1.00 yuan/kWh'],
+    ['Rules at 1 site', 'Sites: 1'],
+  ] as const) {
+    await page.getByRole('row', { name: row }).first().getByRole('button').click()
+    await dialog.getByText(words).waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+  }
   const undos: number[] = []
   for (const change of await changesOf(app)) undos.push((await undo(change.id)).data.id)
   await page.reload()

@@ -84,7 +84,7 @@ export async function call<Body extends TObject, Query extends TObject, Data ext
   }
 }
 
-interface ReadOptions {
+export interface ReadOptions {
   /** While it is false, no request is sent. */
   enabled?: boolean
   /** The interval at which the request is repeated, in milliseconds. */

@@ -92,7 +92,7 @@ function settle(): void {
   tell()
 }
 
-document.addEventListener('visibilitychange', () => {
+function heedVisibility(): void {
   clearTimeout(leaving)
   if (document.hidden) {
     leaving = setTimeout(() => {
@@ -105,7 +105,11 @@ document.addEventListener('visibilitychange', () => {
   isAway = false
   settle()
   readSoon()
-})
+}
+
+document.addEventListener('visibilitychange', heedVisibility)
+// A tab that was opened in the background is told nothing.
+heedVisibility()
 
 /** Reads the stream over any number of connections. */
 async function follow(own: Stream): Promise<void> {

@@ -34,7 +34,7 @@ import { useTexts } from './texts.ts'
 export function CallbackTab({ application: { appId, appName } }: { application: ApplicationRecord }) {
   const t = useTexts()
   const may = useMay()
-  const { data, error, refetch } = useRead(getThirdPartyConfig, { appId })
+  const { data, error, refetch } = useRead(getThirdPartyConfig, { appId }, { live: appId })
   const [isEditing, setEditing] = useState(false)
   const [secret, setSecret] = useState<string | null>(null)
   const isMissing = error?.code === 30003

@@ -11,7 +11,7 @@ import { pageDeliveries } from '../../../src/deliveries/contract.ts'
 import { pageDevices } from '../../../src/devices/contract.ts'
 import { pageSites } from '../../../src/sites/contract.ts'
 import type { Operation } from '../../../src/vocabulary/operation.ts'
-import { type Input, useMay, useRead, useReadTagged, useWrite } from '../api/api.ts'
+import { type Input, type ReadOptions, useMay, useRead, useReadTagged, useWrite } from '../api/api.ts'
 import { paths } from '../paths.ts'
 import { Confirm } from '../ui/dialog/confirm.tsx'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
@@ -100,35 +100,44 @@ function Editor({ appId, onClose }: { appId: string; onClose: () => void }) {
   )
 }
 
+const refetchInterval = 10_000
+
 /** The total that a page operation returns, which has a limit. */
-function useTotal<Body extends TObject, Query extends TObject>(operation: Operation<Body, Query>, input: object) {
+function useTotal<Body extends TObject, Query extends TObject>(
+  operation: Operation<Body, Query>,
+  input: object,
+  options: ReadOptions,
+) {
   const asked = { ...input, pageSize: 1 } as unknown as Input<Body, Query>
-  const page = useRead(operation, asked).data as { total: number; totalIsExact: boolean } | undefined
+  const page = useRead(operation, asked, options).data as { total: number; totalIsExact: boolean } | undefined
   return page && (page.totalIsExact ? page.total : countOf(page))
 }
 
 /** The counts of an application's records, and of those that need attention. */
 function Holdings({ appId }: { appId: string }) {
   const t = useCounts()
-  const { waitingEvents } = useRead(pageDeliveries, { appId, status: 1, pageSize: 1 }).data ?? {}
+  const live = { refetchInterval, live: appId }
+  // Their states change without an event.
+  const polled = { refetchInterval }
+  const { waitingEvents } = useRead(pageDeliveries, { appId, status: 1, pageSize: 1 }, polled).data ?? {}
   return (
     <div className="grid-cards spaced">
-      <Figure name={t('sites')} value={useTotal(pageSites, { appId })} to={paths.sites({ appId })} />
-      <Figure name={t('devices')} value={useTotal(pageDevices, { appId })} to={paths.devices({ appId })} />
+      <Figure name={t('sites')} value={useTotal(pageSites, { appId }, live)} to={paths.sites({ appId })} />
+      <Figure name={t('devices')} value={useTotal(pageDevices, { appId }, live)} to={paths.devices({ appId })} />
       <Figure
         name={t('offline')}
-        value={useTotal(pageDevices, { appId, onlineStatus: 2 })}
+        value={useTotal(pageDevices, { appId, onlineStatus: 2 }, live)}
         to={paths.devices({ appId, onlineStatus: 2 })}
       />
       <Figure
         name={t('faulty')}
         isBad
-        value={useTotal(pageDevices, { appId, status: 2 })}
+        value={useTotal(pageDevices, { appId, status: 2 }, live)}
         to={paths.devices({ appId, status: 2 })}
       />
       <Figure
         name={t('waiting')}
-        value={useTotal(pageDeliveries, { appId, status: 1 })}
+        value={useTotal(pageDeliveries, { appId, status: 1 }, polled)}
         to={paths.deliveries({ appId, status: 1 })}
       >
         {waitingEvents != null && waitingEvents > 0 && (
@@ -138,7 +147,7 @@ function Holdings({ appId }: { appId: string }) {
       <Figure
         name={t('dead')}
         isBad
-        value={useTotal(pageDeliveries, { appId, status: 3 })}
+        value={useTotal(pageDeliveries, { appId, status: 3 }, polled)}
         to={paths.deliveries({ appId, status: 3 })}
       />
     </div>

@@ -194,9 +194,9 @@ function ModelCard({ device }: { device: DeviceRecord }) {
   )
 }
 
-function OwnersCard({ deviceNo }: DeviceKey) {
+function OwnersCard({ appId, deviceNo }: DeviceKey) {
   const devices = useDeviceTexts()
-  const { data, error, refetch } = useRead(getDeviceHistory, { deviceNo })
+  const { data, error, refetch } = useRead(getDeviceHistory, { deviceNo }, { live: appId })
   return (
     <Card title={devices('history')}>
       {data === undefined && error !== null ? (

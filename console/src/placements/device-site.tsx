@@ -38,7 +38,7 @@ export function DeviceSite({ device }: { device: DeviceRecord }) {
   const t = useTexts()
   const [asked, setAsked] = useState<Asked>()
   const close = () => setAsked(undefined)
-  const { data, error, refetch } = useRead(getPlacement, { appId, deviceNo })
+  const { data, error, refetch } = useRead(getPlacement, { appId, deviceNo }, { live: appId })
   const isNowhere = error?.code === placementNotFound
   return (
     <Card title={t('site')}>
@@ -68,7 +68,7 @@ function Somewhere({ placement, device, ask }: SomewhereProps) {
   const t = useTexts()
   const may = useMay()
   const { appId, siteId, siteName, laneType, laneName, placedTime, placedBy } = placement
-  const { data: site } = useRead(getSite, { appId, id: siteId })
+  const { data: site } = useRead(getSite, { appId, id: siteId }, { live: appId })
   const points = useMemo(() => (site === undefined ? [] : pointOf(site)), [site])
   const { coordinates } = device.deviceBattery
   const ring = useMemo(() => readPoint(coordinates), [coordinates])

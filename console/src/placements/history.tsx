@@ -28,7 +28,7 @@ export function PlacementHistory({ title, filter }: HistoryProps) {
 
 function HistoryRows({ title, filter }: HistoryProps) {
   const t = useTexts()
-  const { data } = useRead(pagePlacementHistory, { ...filter, pageSize: 50 })
+  const { data } = useRead(pagePlacementHistory, { ...filter, pageSize: 50 }, { live: filter.appId })
   if (data === undefined) return <Loading />
   const isOfSite = 'siteId' in filter
   const subject: RowsColumn<PlacementRecord> = isOfSite

@@ -76,11 +76,11 @@ export function PlaceDevices({ site, onClose }: PlaceDevicesProps) {
 }
 
 /**
- * Sends the devices in batches. A failed batch is sent again with its idempotency key, so that nothing is done twice.
+ * Sends the devices in batches. A failed batch that is sent again unchanged has the same idempotency key, so that nothing is done twice.
  */
 function useRun({ appId, id: siteId }: SiteRecord) {
   const save = useWrite(savePlacements)
-  const [keys] = useState(() => new Map<number, Record<string, string>>())
+  const [keys] = useState(() => new Map<string, Record<string, string>>())
   const [outcomes, setOutcomes] = useState<Outcome[]>()
   const { attempt, error, isRunning } = useAttempt()
 
@@ -88,12 +88,13 @@ function useRun({ appId, id: siteId }: SiteRecord) {
     attempt(async () => {
       const all: Outcome[] = []
       for (let from = 0; from < serials.length; from += batchRows) {
-        const headers = keys.get(from) ?? newIdempotencyKey()
-        keys.set(from, headers)
         const name = serials.length === 1 ? laneName : ''
         const placements = serials
           .slice(from, from + batchRows)
           .map((deviceNo) => ({ deviceNo, siteId, laneType, laneName: name }))
+        const batch = JSON.stringify(placements)
+        const headers = keys.get(batch) ?? newIdempotencyKey()
+        keys.set(batch, headers)
         const { results } = await save.mutateAsync({ input: { appId, placements }, headers })
         all.push(...results)
       }

@@ -5,13 +5,15 @@ import {
   type PriceChangeRecord,
   undoPriceChange,
 } from '../../../src/sites/price-changes/contract.ts'
-import { newIdempotencyKey, useReadTagged, useWrite } from '../api/api.ts'
+import { newIdempotencyKey, useRead, useReadTagged, useWrite } from '../api/api.ts'
 import type { Terms } from '../pricing/line.ts'
 import { TermsInShort } from '../pricing/terms.tsx'
 import { Confirm } from '../ui/dialog/confirm.tsx'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
+import { Loading } from '../ui/page/loading.tsx'
 import { grouped } from '../ui/text/number.ts'
 import { useTexts } from './texts.ts'
+import { useLine } from './use-line.ts'
 
 /** What is asked about: a price change, or the update that brought the present prices of a rule. */
 export type Asked =
@@ -59,12 +61,14 @@ function UndoDialog({ asked, onClose }: DialogProps<'undo'>) {
   const undo = useWrite(undoPriceChange)
   const [headers] = useState(newIdempotencyKey)
   const { appId, id, effectiveTime, billingRuleId, siteCount } = asked.change
+  const { former, isRead } = useFormer(asked)
   return (
     <Confirm
       isOpen
       title={t('undoTitle', { time: effectiveTime })}
       verb={t('undo')}
       wantsReason
+      isComplete={isRead}
       run={async (reason) => {
         const { siteCount: count, skippedCount } = await undo.mutateAsync({ input: { appId, id, reason }, headers })
         const skipped = grouped(skippedCount ?? 0)
@@ -75,14 +79,26 @@ function UndoDialog({ asked, onClose }: DialogProps<'undo'>) {
       {billingRuleId === null ? (
         <p>{t('undoSites', { count: grouped(siteCount ?? 0) })}</p>
       ) : (
-        <PutBack former={asked.former} />
+        <PutBack former={former} isRead={isRead} />
       )}
     </Confirm>
   )
 }
 
-function PutBack({ former }: { former: Terms | undefined }) {
+/** The prices that a rule had before its present ones. Undefined if that is not known. */
+function useFormer({ change, former }: DialogProps<'undo'>['asked']): { former: Terms | undefined; isRead: boolean } {
+  const { appId, billingRuleId } = change
+  const rule = { appId, id: billingRuleId ?? 0 }
+  const options = { enabled: former === undefined && billingRuleId !== null }
+  const read = useRead(getBillingRule, rule, options)
+  const { line, error } = useLine(rule, read.data, options)
+  const isRead = !options.enabled || line !== undefined || (read.error ?? error) !== null
+  return { former: former ?? line?.held[1]?.terms, isRead }
+}
+
+function PutBack({ former, isRead = true }: { former: Terms | undefined; isRead?: boolean }) {
   const t = useTexts()
+  if (!isRead) return <Loading />
   if (former === undefined) return <p>{t('undoUnknown')}</p>
   return (
     <>

@@ -1,16 +1,14 @@
 import { type ReactNode, useState } from 'react'
 import { Link } from 'react-router'
 import { type BillingRuleRecord, updateBillingRule } from '../../../src/billing-rules/contract.ts'
-import { pageEvents } from '../../../src/events/contract.ts'
 import {
   cancelPriceChange,
   type PriceChangeRecord,
-  pagePriceChanges,
   undoPriceChange,
 } from '../../../src/sites/price-changes/contract.ts'
-import { useMay, useRead } from '../api/api.ts'
+import { useMay } from '../api/api.ts'
 import { paths } from '../paths.ts'
-import { areSame, type LineEntry, lineOf, type Terms } from '../pricing/line.ts'
+import { areSame, type LineEntry, type Terms } from '../pricing/line.ts'
 import { Button } from '../ui/page/button.tsx'
 import { part } from '../ui/page/part.tsx'
 import { Unread } from '../ui/page/refusal.tsx'
@@ -18,11 +16,11 @@ import { Actor } from '../ui/text/actor.tsx'
 import type { Asked } from './dialogs.tsx'
 import { Countdown, PriceEntry } from './parts.tsx'
 import { useTexts } from './texts.ts'
+import { useLine } from './use-line.ts'
 
 const PriceDialog = part(async () => (await import('./dialogs.tsx')).PriceDialog)
 
-/** The most price changes and events that are read for the timeline, and the most past entries that it shows. */
-const mostRead = 100
+/** The most past entries that the timeline shows. */
 const mostPast = 8
 const refreshEvery = 30_000
 
@@ -30,11 +28,8 @@ const refreshEvery = 30_000
 export function PriceLine({ rule }: { rule: BillingRuleRecord }) {
   const t = useTexts()
   const { appId, id } = rule
-  const options = { refetchInterval: refreshEvery }
-  const changes = useRead(pagePriceChanges, { appId, billingRuleId: id, pageSize: mostRead }, options)
-  const events = useRead(pageEvents, { appId, billingRuleId: id, order: 'desc', pageSize: mostRead }, options)
+  const { line, changes, error } = useLine(rule, rule, { refetchInterval: refreshEvery, live: appId })
   const [asked, setAsked] = useState<Asked>()
-  const refusal = changes.error ?? events.error
   return (
     <section className="card">
       <div className="on-a-line">
@@ -42,12 +37,8 @@ export function PriceLine({ rule }: { rule: BillingRuleRecord }) {
         <Link to={paths.priceChanges({ appId, billingRuleId: id })}>{t('title')}</Link>
         <Link to={paths.events({ tab: 'feed', appId, billingRuleId: id })}>{t('history')}</Link>
       </div>
-      {changes.data !== undefined && events.data !== undefined ? (
-        <Entries rule={rule} {...lineOf(rule, events.data.list, changes.data.list)} ask={setAsked} />
-      ) : (
-        <Unread error={refusal} />
-      )}
-      <Given changes={changes.data?.list ?? []} />
+      {line === undefined ? <Unread error={error} /> : <Entries rule={rule} {...line} ask={setAsked} />}
+      <Given changes={changes} />
       {asked && <PriceDialog asked={asked} onClose={() => setAsked(undefined)} />}
     </section>
   )

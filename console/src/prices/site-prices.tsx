@@ -1,7 +1,6 @@
 import { Fragment } from 'react'
 import { Link } from 'react-router'
 import type { SiteRecord } from '../../../src/sites/contract.ts'
-import { pagePriceChanges, priceChangeStatus } from '../../../src/sites/price-changes/contract.ts'
 import { getSitePrices, type PriceInForce } from '../../../src/sites/prices/contract.ts'
 import { useRead } from '../api/api.ts'
 import { paths } from '../paths.ts'
@@ -10,6 +9,7 @@ import { Unread } from '../ui/page/refusal.tsx'
 import { useSiteFields } from '../words/fields.ts'
 import { PriceEntry } from './parts.tsx'
 import { useTexts } from './texts.ts'
+import { useWaitingOfSite } from './waiting.tsx'
 
 /** The members of the response, by the field of a site. */
 const members = {
@@ -26,15 +26,14 @@ export function SitePrices({ site: { appId, id } }: { site: SiteRecord }) {
   const sites = useSiteFields()
   const options = { refetchInterval: 30_000, live: appId }
   const { data, error, refetch } = useRead(getSitePrices, { appId, id }, options)
-  const asked = { appId, siteId: id, status: priceChangeStatus.waiting, pageSize: 32 }
   // If a site has no rule yet, the response does not say when it gets one.
-  const waiting = useRead(pagePriceChanges, asked, options).data?.list ?? []
+  const waiting = useWaitingOfSite({ appId, id }, options)
   if (data === undefined) return <Unread error={error} refetch={refetch} />
   return (
     <>
       {ruleFields.map(({ field }) => {
         const use = members[field]
-        const first = waiting.findLast(({ rules }) => rules?.[field] !== undefined)
+        const first = waiting.find(({ rules }) => rules?.[field] !== undefined)
         const until = data[use] === null ? first?.effectiveAt : data[use].untilAt
         return (
           <Fragment key={field}>

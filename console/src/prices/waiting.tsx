@@ -4,7 +4,7 @@ import {
   pagePriceChanges,
   priceChangeStatus,
 } from '../../../src/sites/price-changes/contract.ts'
-import { call, useRead } from '../api/api.ts'
+import { call, type ReadOptions, useRead } from '../api/api.ts'
 import { language } from '../language/index.ts'
 import { useShared } from '../ui/table/of-rows.ts'
 import { useTexts } from './texts.ts'
@@ -28,6 +28,16 @@ function useWaiting(appId: string) {
     },
     refetchInterval: refreshEvery,
   })
+}
+
+/** The waiting changes of the rules of a site: 200 at most, soonest first. None until all are read. */
+export function useWaitingOfSite({ appId, id }: { appId: string; id: number }, options: ReadOptions) {
+  const asked = { appId, siteId: id, status: priceChangeStatus.waiting, pageSize: 100 }
+  const { data: latest } = useRead(pagePriceChanges, asked, options)
+  const cursor = latest?.nextCursor ?? null
+  const { data: others } = useRead(pagePriceChanges, { ...asked, cursor }, { ...options, enabled: cursor !== null })
+  if (latest === undefined || (cursor !== null && others === undefined)) return []
+  return [...latest.list, ...(others?.list ?? [])].toReversed()
 }
 
 /** Marks a rule in a list if other terms wait for it. */
@@ -55,12 +65,9 @@ function SoonestMark({ site, waiting }: { site: SiteRules; waiting: PriceChangeR
   const own = new Set([fastChargeBillRuleId, rushingBillRuleId, placeholderBillRuleId])
   const terms = waiting.find(({ billingRuleId }) => billingRuleId !== null && own.has(billingRuleId))
   // A price change does not list its sites. So, if any change of sites waits, each site's prices are requested.
-  const rules = useRead(
-    pagePriceChanges,
-    { appId, siteId: id, status: priceChangeStatus.waiting, pageSize: 32 },
-    { enabled: waiting.some(({ billingRuleId }) => billingRuleId === null), refetchInterval: refreshEvery },
-  )
-  const [soonest] = [terms, rules.data?.list.at(-1)]
+  const isAny = waiting.some(({ billingRuleId }) => billingRuleId === null)
+  const [rules] = useWaitingOfSite({ appId, id }, { enabled: isAny, refetchInterval: refreshEvery })
+  const [soonest] = [terms, rules]
     .filter((change) => change !== undefined)
     .toSorted((one, other) => one.effectiveAt.localeCompare(other.effectiveAt))
   return <Mark change={soonest} />
