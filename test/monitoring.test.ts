@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { diskBounds } from '../src/service/disk.ts'
 import { target } from './kit/client.ts'
@@ -81,6 +82,13 @@ test.skipIf(!has('promtool'))('promtool finds no fault with the rules, their tes
   expect(run('promtool', ['check', 'metrics'], await metrics())).toEqual({ status: 0, said: '' })
 })
 
+test('Alertmanager’s container works where its secrets are', () => {
+  const [, service = ''] = /^ {2}alertmanager:\n((?: {4}.*\n)+)/m.exec(read(deploy('compose.yaml'))) ?? []
+  const [, folder = ''] = /working_dir: (\S+)/.exec(service) ?? []
+  expect(service).toContain(`:${folder}/secrets:ro`)
+  expect(service).toContain(`--config.file=${folder}/alertmanager.yaml`)
+})
+
 describe.skipIf(!has('amtool'))('amtool', () => {
   const config = deploy('alertmanager/alertmanager.yaml')
 
@@ -96,6 +104,30 @@ describe.skipIf(!has('amtool'))('amtool', () => {
       )
     }
   })
+
+  test.each(['en', 'zh'])(
+    'a route of one application (guide, %s) takes its alerts from nobody with `continue`',
+    (language) => {
+      const guide = read(join(projectFolder, `docs/guides/${language}/alerts.md`))
+      const [, route = '', receiver = ''] = /^ {2}routes:\n( +- matchers:.*?)receivers:\n(.*?)```/ms.exec(guide) ?? []
+      const folder = mkdtempSync(join(tmpdir(), 'forecourt-'))
+      const file = join(folder, 'alertmanager.yaml')
+      const text = read(config)
+        .replace('  routes:\n', `  routes:\n${route}      continue: true\n`)
+        .replace('receivers:\n', `receivers:\n${receiver}`)
+      writeFileSync(file, text)
+      for (const [appId, sent] of [
+        ['app_7K2M', 'partner,mail'],
+        ['app_other', 'mail'],
+      ])
+        for (const severity of ['critical', 'warning']) {
+          const labels = [`app_id=${appId}`, `severity=${severity}`]
+          const { said } = run('amtool', ['config', 'routes', 'test', `--config.file=${file}`, ...labels])
+          expect(said).toStartWith(`${sent}\n`)
+        }
+      rmSync(folder, { recursive: true })
+    },
+  )
 })
 
 test('an alert that holds others back lasts longer than they do, so that only its end is sent', () => {
