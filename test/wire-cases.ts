@@ -152,7 +152,9 @@ export async function expectAnswered(
 ): Promise<void> {
   const { name, serials, steps } = wireCase
   const statuses = (isNode ? wireCase.byNode : undefined) ?? wireCase.statuses
-  const received = await exchange(await connect(), steps, statuses.length)
+  // A proxy passes on both of two requests, where the service ends the connection behind the first.
+  const most = Math.max(wireCase.statuses.length, isProxied ? (wireCase.byNode?.length ?? 0) : 0)
+  const received = await exchange(await connect(), steps, isProxied ? most : statuses.length)
   const answers = answersIn(received)
   const asked = answers.filter(({ status }) => status !== 100)
   const answered = asked.filter(({ status, body }) => status === 200 && body.includes('deviceNo'))

@@ -148,7 +148,8 @@ const isWithin = (field: string, other: string) => field.startsWith(`${other}.`)
 
 /** Without faulty fields, at any depth. Lists with an item that is not a record are left out. */
 function fitting(value: unknown, path: string, faulty: ReadonlySet<string>): unknown {
-  if (faulty.has(path)) return undefined
+  // A query may have a member without a name, which is not the whole query.
+  if (path !== '' && faulty.has(path)) return undefined
   if (Array.isArray(value)) {
     const items = value.map((item, index) => fitting(item, `${path}[${index}]`, faulty))
     return items.includes(undefined) ? undefined : items

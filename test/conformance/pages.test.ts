@@ -18,6 +18,7 @@ import {
 test('10001 names every faulty member of a query, also those that depend on each other', async () => {
   for (const [id, query, fields] of [
     ['pageDevices', { status: 7, order: 'asc' }, ['order', 'status']],
+    ['pageDevices', { '': 7, order: 'asc' }, ['', 'order']],
     ['pageDevices', { pageNo: 1001, pageSize: 100, order: 'asc' }, ['order', 'pageNo']],
     ['pageSites', { cursor: 'x', pageNo: 1, sort: 'x', order: 'asc' }, ['cursor', 'sort']],
     ['pageEvents', { pageNo: 100_001, pageSize: 0, order: 'x' }, ['appId', 'order', 'pageSize']],
