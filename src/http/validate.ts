@@ -140,11 +140,13 @@ function furtherFaults(value: unknown, misfits: FieldFault[], check: FurtherChec
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
   if (misfits.length === 0) return check(value as Record<string, unknown>, [])
   const faulty = misfits.map(({ field }) => field)
-  const isTold = ({ field }: FieldFault) => faulty.some((other) => other === field || isWithin(other, field))
-  return check(fitting(value, '', new Set(faulty)) as Record<string, unknown>, faulty).filter((fault) => !isTold(fault))
+  const told = new Set(faulty.flatMap(withAncestors))
+  const fits = fitting(value, '', new Set(faulty)) as Record<string, unknown>
+  return check(fits, faulty).filter(({ field }) => !told.has(field))
 }
 
-const isWithin = (field: string, other: string) => field.startsWith(`${other}.`) || field.startsWith(`${other}[`)
+/** Such as `rows[1].name`, `rows[1]` and `rows`. */
+const withAncestors = (path: string) => [path, ...[...path.matchAll(/[.[]/g)].map(({ index }) => path.slice(0, index))]
 
 /** Without faulty fields, at any depth. Lists with an item that is not a record are left out. */
 function fitting(value: unknown, path: string, faulty: ReadonlySet<string>): unknown {

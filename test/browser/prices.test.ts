@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import { ahead } from '../conformance/price-support.ts'
 import { newApplication, newSerial, type TestApplication } from '../kit/records.ts'
-import { becomesTrue } from '../kit/waits.ts'
+import { becomesTrue, sleep } from '../kit/waits.ts'
 import { Hand, shows } from './hand.ts'
 import { newRule, newSite } from './records.ts'
 import { browserTest, client, expectFramed, expectSound, leadTo, longBrowserTest, narrow, visit } from './support.ts'
@@ -191,6 +191,22 @@ longBrowserTest('of many changes that wait for a site, it shows the soonest', as
   await page.getByTitle(`Price change from ${effectiveTime}`).waitFor()
   await leadTo(page, `/console/sites/${appId}/${id}`)
   await page.getByText(`From ${effectiveTime}`).waitFor()
+})
+
+longBrowserTest('the list says what an undo puts back, also where other prices came between', async () => {
+  const app = await newApplication(client)
+  const { appId } = app
+  const id = await newRule(app, 1, 'Between')
+  const body = { appId, effectiveTime: ahead(1_500), billingRuleId: id, periods: periodsAt('0.9') }
+  expect((await client.operate('schedulePriceChange', body)).code).toBe(0)
+  expect(await becomesTrue(async () => (await changesOf(app))[0]?.status === 2)).toBe(true)
+  // The line of a rule orders its entries by the second.
+  await sleep(1_100)
+  for (const price of ['0.7', '0.9'])
+    expect((await client.operate('updateBillingRule', { appId, id, periods: periodsAt(price) })).code).toBe(0)
+  const { page } = await visit(`/console/price-changes?appId=${appId}`, { role: 'operator' })
+  await page.getByRole('button', { name: /^Undo the price change of / }).click()
+  await page.getByRole('dialog').getByText('1 period per day, 1.00 yuan/kWh').waitFor()
 })
 
 longBrowserTest('the list offers to undo what can be undone, and says what was', async () => {

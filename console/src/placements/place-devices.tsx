@@ -1,5 +1,5 @@
 import { Checkbox, Form, Input } from 'antd'
-import { useId, useState } from 'react'
+import { useId, useRef, useState } from 'react'
 import { pageDevices } from '../../../src/devices/contract.ts'
 import { savePlacements, suggestPlacements } from '../../../src/devices/placement/contract.ts'
 import type { SiteRecord } from '../../../src/sites/contract.ts'
@@ -80,21 +80,23 @@ export function PlaceDevices({ site, onClose }: PlaceDevicesProps) {
  */
 function useRun({ appId, id: siteId }: SiteRecord) {
   const save = useWrite(savePlacements)
-  const [keys] = useState(() => new Map<string, Record<string, string>>())
+  const sent = useRef({ choice: '', keys: new Map<number, Record<string, string>>() })
   const [outcomes, setOutcomes] = useState<Outcome[]>()
   const { attempt, error, isRunning } = useAttempt()
 
   const run = (serials: string[], { laneType, laneName }: LaneDraft) =>
     attempt(async () => {
       const all: Outcome[] = []
+      const choice = JSON.stringify([serials, laneType, laneName])
+      if (choice !== sent.current.choice) sent.current = { choice, keys: new Map() }
+      const { keys } = sent.current
       for (let from = 0; from < serials.length; from += batchRows) {
         const name = serials.length === 1 ? laneName : ''
         const placements = serials
           .slice(from, from + batchRows)
           .map((deviceNo) => ({ deviceNo, siteId, laneType, laneName: name }))
-        const batch = JSON.stringify(placements)
-        const headers = keys.get(batch) ?? newIdempotencyKey()
-        keys.set(batch, headers)
+        const headers = keys.get(from) ?? newIdempotencyKey()
+        keys.set(from, headers)
         const { results } = await save.mutateAsync({ input: { appId, placements }, headers })
         all.push(...results)
       }

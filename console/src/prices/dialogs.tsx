@@ -85,7 +85,7 @@ function UndoDialog({ asked, onClose }: DialogProps<'undo'>) {
   )
 }
 
-/** The prices that a rule had before its present ones. Undefined if that is not known. */
+/** The prices that a rule had before a change. Undefined if that is not known. */
 function useFormer({ change, former }: DialogProps<'undo'>['asked']): { former: Terms | undefined; isRead: boolean } {
   const { appId, billingRuleId } = change
   const rule = { appId, id: billingRuleId ?? 0 }
@@ -93,7 +93,8 @@ function useFormer({ change, former }: DialogProps<'undo'>['asked']): { former: 
   const read = useRead(getBillingRule, rule, options)
   const { line, error } = useLine(rule, read.data, options)
   const isRead = !options.enabled || line !== undefined || (read.error ?? error) !== null
-  return { former: former ?? line?.held[1]?.terms, isRead }
+  const place = line?.held.findIndex((entry) => entry.change?.id === change.id) ?? -1
+  return { former: former ?? (place < 0 ? undefined : line?.held[place + 1]?.terms), isRead }
 }
 
 function PutBack({ former, isRead = true }: { former: Terms | undefined; isRead?: boolean }) {

@@ -2,6 +2,7 @@ import { writeOnce } from '../../callers/write-once.ts'
 import type { Context } from '../../context.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { type Handler, handle, read } from '../../http/handler.ts'
+import { limits } from '../../vocabulary/limits.ts'
 import { type FieldFault, fieldFault, invalidRequest } from '../../vocabulary/refusals.ts'
 import type { Catalogue } from '../models/catalogue.ts'
 import { holdCatalogue, touchCatalogue } from '../models/store.ts'
@@ -41,7 +42,7 @@ export function deviceInventoryRoutes({ sql }: Context, catalogue: Catalogue): H
   ]
 }
 
-/** Takes 2 ms for the 20,000 entries that a request may have. */
+/** Takes milliseconds for the 20,000 entries that a request may have. */
 function repeatedSerialFaults(entries: readonly Partial<store.NewInventoryEntry>[]): FieldFault[] {
   const seen = new Set<string | undefined>()
   const faults: FieldFault[] = []
@@ -50,6 +51,7 @@ function repeatedSerialFaults(entries: readonly Partial<store.NewInventoryEntry>
       faults.push(fieldFault(`entries[${index}].deviceNo`, 'appears twice in the list', '在列表中重复'))
     }
     seen.add(deviceNo)
+    if (faults.length === limits.faultsShown) break
   }
   return faults
 }
