@@ -17,12 +17,18 @@ export interface Pruned {
   rests?: boolean
 }
 
+/**
+ * A row that was used anew while the delete waited for it is no longer old, and only the outer condition is looked at
+ * again. `is true` keeps it from being searched by: the inner query has found the rows.
+ */
+const stillOld = (isOld: string) => `(${isOld}) is true`
+
 /** Deletes up to `limit` old rows. Returns how many. */
 export async function prune(tx: Statements, pruned: Pruned, limit: number): Promise<number> {
   const { table, key, isOld, byAge, skipsLocked = false } = pruned
   if (byAge !== undefined) return pruneByAge(tx, pruned, byAge, limit)
   const { count } = await tx.unsafe(
-    `delete from ${table} where (${key}) in (
+    `delete from ${table} where ${stillOld(isOld)} and (${key}) in (
       select ${key} from ${table} where ${isOld} limit ${limit} ${skipsLocked ? 'for update skip locked' : ''})`,
   )
   return count
@@ -43,7 +49,7 @@ async function pruneByAge(
   let deleted = 0
   for (const appId of owners) {
     const { count } = await tx.unsafe(
-      `delete from ${table} where app_id = $1 and ${key} in (
+      `delete from ${table} where app_id = $1 and ${stillOld(isOld)} and ${key} in (
         select ${key} from ${table} where app_id = $1 and ${isOld} order by ${column} limit ${limit - deleted})`,
       [appId],
     )

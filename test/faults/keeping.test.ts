@@ -1,7 +1,10 @@
 import { afterAll, expect, test } from 'bun:test'
 import pino from 'pino'
+import type { ISql } from 'postgres'
 import { issueTokensRoutine } from '../../src/applications/tokens/routine.ts'
-import { openDatabase } from '../../src/database/open.ts'
+import { takeJob } from '../../src/bulk/jobs/store.ts'
+import { oldIdempotencyKeys } from '../../src/database/idempotency.ts'
+import { openDatabase, type Sql } from '../../src/database/open.ts'
 import { prune } from '../../src/database/prune.ts'
 import { transaction } from '../../src/database/transaction.ts'
 import { oldDeliveries } from '../../src/deliveries/store.ts'
@@ -11,6 +14,7 @@ import { findCount } from '../../src/service/overview/store.ts'
 import { readDatabaseSize } from '../../src/service/store.ts'
 import { runUpkeep } from '../../src/service/upkeep.ts'
 import { coordinatorUrl } from '../citus/cluster.ts'
+import { askWhileLocked } from '../kit/locks.ts'
 import { waitUntil } from '../kit/waits.ts'
 import { Workplace } from '../kit/workplace.ts'
 
@@ -31,6 +35,33 @@ afterAll(async () => {
   await sql?.end({ timeout: 1 })
   await place.clear()
 }, 120_000)
+
+/** Runs a step while another transaction has changed a row that it looks for, and not yet ended. */
+const whileChanging = <Answered>(change: (tx: ISql) => Promise<unknown>, step: (own: Sql) => Promise<Answered>) =>
+  askWhileLocked(
+    database,
+    change,
+    () => database.run(step),
+    async () => {},
+  )
+
+test('a key that is used anew while it is looked for as old is kept', async () => {
+  await sql`
+    insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)
+    select 'follows', 'saveSite', key, '', '{}', now() - interval '2 days' from unnest(array['anew', 'old']) as key`
+  const use = (tx: ISql) => tx`update idempotency_key set created_at = now() where key = 'anew'`
+  expect(await whileChanging(use, (own) => prune(own, oldIdempotencyKeys, 10))).toBe(1)
+  expect(await sql`select key from idempotency_key`).toMatchObject([{ key: 'anew' }])
+})
+
+test('a job that is cancelled while it is taken stays cancelled', async () => {
+  const [made] = await sql`
+    insert into import (app_id, kind, format, is_dry_run, status, actor, created_at, lease_until)
+    values ('follows', 'sites', 'csv', false, 1, 'x', now(), '-infinity') returning id`
+  const cancel = (tx: ISql) => tx`update import set status = 5, finished_at = now() where id = ${made?.id}`
+  expect(await whileChanging(cancel, takeJob)).toBeUndefined()
+  expect(await sql`select status from import where id = ${made?.id}`).toMatchObject([{ status: 5 }])
+})
 
 /** Repeats a step until it removes nothing; returns how many rows each call removed. */
 async function removeAll(step: () => Promise<number>): Promise<number[]> {

@@ -158,10 +158,11 @@ export async function takeJob(sql: Sql): Promise<Job | undefined> {
   return transaction(sql, async (tx) => {
     await takeLock(tx, 'take an import')
     const owner = randomUUID()
+    // The job is looked at twice: a cancel may have changed its row while this waited for it.
     const [row] = await tx`
       update import set status = ${jobStatus.running}, lease_owner = ${owner},
         lease_until = now() + ${leaseSeconds} * interval '1 second'
-      where id = (
+      where status in (1, 2) and lease_until < now() and id = (
         select w.id from import w
         where w.status in (1, 2) and w.lease_until < now()
           and (
