@@ -4,6 +4,8 @@ import { confirm, fillIn, press } from './hand.ts'
 import { failingUrl as callbackUrl } from './records.ts'
 import { browserTest, client, expectFramed, expectSound, longBrowserTest, visit } from './support.ts'
 
+const parking = { freeMinutes: 15, unitMinutes: 10, unitPrice: '1' }
+
 const pageOf = (appId: string) => `/console/applications/${appId}/callback`
 
 browserTest('a callback is configured, tested, and given a new secret', async () => {
@@ -62,6 +64,28 @@ browserTest('a callback is configured, tested, and given a new secret', async ()
   const { data } = await client.operate('getThirdPartyConfig', { appId })
   expect(data).toMatchObject({ operatorName: 'Harbour Energy Group', operatorId: 'ABCDEFGHI' })
   expect(data.callbackEvents.length).toBeGreaterThan(2)
+})
+
+browserTest('what is typed into a new configuration stays while an event makes the page read again', async () => {
+  const { appId } = (await client.operate('createApplication', { appName: newSerial('Partner') })).data
+  const { page } = await visit(pageOf(appId), { role: 'operator' })
+  await press(page, 'Add configuration')
+  await fillIn(page, { 'Company name': 'Harbour Energy' })
+  const asked = Promise.withResolvers<void>()
+  const answered = Promise.withResolvers<void>()
+  await page.route('**/thirdPartyConfig/detail?*', async (route) => {
+    asked.resolve()
+    await answered.promise
+    await route.continue()
+  })
+  const made = await client.operate('saveBillingRule', { appId, ruleName: 'Parking', ruleType: 3, ...parking })
+  expect(made.code).toBe(0)
+  await asked.promise
+  await page.waitForTimeout(100)
+  expect(await page.getByLabel('Company name').inputValue({ timeout: 1000 })).toBe('Harbour Energy')
+  answered.resolve()
+  await page.unrouteAll({ behavior: 'wait' })
+  expect(await page.getByLabel('Company name').inputValue({ timeout: 1000 })).toBe('Harbour Energy')
 })
 
 longBrowserTest('a callback hides its query also from an admin, and keeps it through an edit', async () => {

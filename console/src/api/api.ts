@@ -112,7 +112,10 @@ export const readingSession = {
   queryFn: async () => (await call(getSession, {})).data,
 }
 
-/** Reads an operation while a component is mounted: `{ data, error, isPending, … }` of react-query. */
+/**
+ * Reads an operation while a component is mounted: `{ data, error, isPending, … }` of react-query. What a refusal shows
+ * stays while it is read again: a form in its place would lose what was typed.
+ */
 export function useRead<Body extends TObject, Query extends TObject, Data extends TSchema>(
   operation: Called<Body, Query, Data>,
   input: Input<Body, Query>,
@@ -121,7 +124,7 @@ export function useRead<Body extends TObject, Query extends TObject, Data extend
   const queries = useQueryClient()
   const query = reading(operation, input)
   const isLive = useLive(live, () => void queries.refetchQueries({ queryKey: query.queryKey, exact: true }))
-  return useQuery<Static<Data>, ForecourtError>({
+  const read = useQuery<Static<Data>, ForecourtError>({
     ...query,
     // Another language alone must not empty the page, and with it the forms on it.
     placeholderData: (previous: Static<Data> | undefined, query: { queryKey: readonly unknown[] } | undefined) =>
@@ -129,6 +132,18 @@ export function useRead<Body extends TObject, Query extends TObject, Data extend
     ...options,
     ...(isLive && { refetchInterval: false as const }),
   })
+  const [refused, setRefused] = useState<{ key: string; error: ForecourtError }>()
+  const key = hashKey([operation.id, input])
+  const { error, isPending, isFetching } = read
+  const isReadAgain = isPending && isFetching && refused?.key === key
+  if (error !== null && error !== refused?.error) setRefused({ key, error })
+  else if (refused !== undefined && error === null && !isReadAgain) setRefused(undefined)
+  const refetch: typeof read.refetch = (settings) => {
+    // Whoever asks for it sees that it is read.
+    setRefused(undefined)
+    return read.refetch(settings)
+  }
+  return { ...read, error: isReadAgain ? refused.error : error, refetch }
 }
 
 const isSameInput = (key: readonly unknown[] | undefined, asked: readonly unknown[]) =>

@@ -22,8 +22,7 @@ export function OpenedDropdown({ children, menu, popupRender, ...props }: Dropdo
       <Dropdown
         {...props}
         {...(menu && { menu: { ...menu, onClick } })}
-        {...(popupRender && { popupRender: (items) => <Popup>{popupRender(items)}</Popup> })}
-        autoFocus
+        popupRender={(items) => <Popup>{popupRender === undefined ? items : popupRender(items)}</Popup>}
         // The menu begins at its first item each time.
         destroyOnHidden
         trigger={['click']}
@@ -42,17 +41,17 @@ export function OpenedDropdown({ children, menu, popupRender, ...props }: Dropdo
 /** About two seconds: in how many frames the contents of a dropdown come into view. */
 const mostFrames = 120
 
-/** What a dropdown shows that is no menu: its first button or field has the focus as soon as it is in view. */
+/** What a dropdown shows: its first item, button or field has the focus as soon as it is in view. */
 function Popup({ children }: { children: ReactNode }) {
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
     let frame = 0
     const begin = (left: number) => {
-      place.current?.querySelector<HTMLElement>(':is(button, input):enabled, a[href]')?.focus()
-      // Its code is still being loaded, or its place is still being measured.
-      if (!place.current?.contains(document.activeElement) && left > 0) {
-        frame = requestAnimationFrame(() => begin(left - 1))
-      }
+      if (place.current?.contains(document.activeElement) || left === 0) return
+      const first = '[role="menuitem"]:not([aria-disabled="true"]), :is(button, input):enabled, a[href]'
+      place.current?.querySelector<HTMLElement>(first)?.focus()
+      // Its code may still be being loaded, or its place be measured.
+      frame = requestAnimationFrame(() => begin(left - 1))
     }
     // The button takes the focus at first.
     frame = requestAnimationFrame(() => begin(mostFrames))
