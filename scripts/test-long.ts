@@ -14,6 +14,7 @@ interface Part {
 const waits = 'neighbours.test.ts'
 /** What full size adds does not depend on the runtime. */
 const ordinarySize = { FORECOURT_TEST_LONG: undefined }
+const threeProcesses = { FORECOURT_TEST_WORKERS: '3' }
 
 const parts: Part[] = [
   { name: 'all tests, on Bun', command: `npm test -- --path-ignore-patterns='**/${waits}'` },
@@ -28,10 +29,11 @@ const parts: Part[] = [
     name: 'connections and the stop, on the newest Node',
     command: 'bun scripts/on-node.ts newest npm test edge-connections silent-connections stopping',
   },
+  { name: 'conformance, with three processes', command: 'npm test test/conformance', env: threeProcesses },
   {
-    name: 'conformance, races and kills, with three processes',
-    command: 'npm test test/conformance races kills two-processes stopping workers linearizability',
-    env: { FORECOURT_TEST_WORKERS: '3' },
+    name: 'races and kills, with three processes, a file at a time',
+    command: 'npm test races kills two-processes stopping workers linearizability',
+    env: { ...threeProcesses, FORECOURT_TEST_SIDE_BY_SIDE: '1' },
   },
 ]
 
