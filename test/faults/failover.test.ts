@@ -49,7 +49,7 @@ longTest.skipIf(!hasOldestPostgres)(
         // The length of the outage is what the round is about.
         await sleep(outageMs)
         if (round === 'blip') await primary.start()
-        else await standby.promote()
+        else standby.promote()
         const back = await backAfter(operations, performance.now())
         expect(
           back.filter(({ ms }) => ms > backWithinMs),
@@ -142,7 +142,7 @@ longTest.skipIf(!hasOldestPostgres)(
       await Promise.all(Array.from({ length: 8 }, async () => expect((await read()).code).toBe(0)))
       send('SIGSTOP')
       const beganAt = performance.now()
-      await standby.promote()
+      standby.promote()
       const unbind = () => writer.call('unbindDevice', { deviceNo }, { token })
       expect(await becomesTrue(async () => [0, 20002].includes((await unbind()).code)), name).toBe(true)
       const unboundAt = performance.now()

@@ -196,7 +196,7 @@ const faults: Record<string, (bed: Bed, recorder: DeviceRecorder) => Promise<voi
     const former = bed.primary
     former.signalAll('SIGSTOP')
     await anyMoment(random, 2000)
-    await bed.standby.promote()
+    bed.standby.promote()
     // For a second, reads may still return the former primary's state, because it was not shut down.
     await sleep(1000)
     if (random() < 0.5) await goesOn(recorder, 100, 'of the new primary')
@@ -221,7 +221,7 @@ const faults: Record<string, (bed: Bed, recorder: DeviceRecorder) => Promise<voi
 }
 
 async function promote(bed: Bed): Promise<void> {
-  await bed.standby.promote()
+  bed.standby.promote()
   await follow(bed)
 }
 

@@ -47,11 +47,11 @@ export class Host {
     return join(this.home, this.name)
   }
 
-  /** Creates an empty cluster whose commits wait for `standby`. */
-  initialize(standby: string): void {
+  /** Creates an empty cluster, whose commits wait for no other server. */
+  initialize(): void {
     const options = ['-D', this.cluster, '-U', 'forecourt', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync']
     run('initdb', options, this.home)
-    this.configure(standby)
+    this.configure()
   }
 
   /** Makes this host the standby of a running one; its earlier data are removed. */
@@ -59,15 +59,14 @@ export class Host {
     rmSync(this.cluster, { recursive: true, force: true })
     const from = `host=127.0.0.1 port=${primary.port} user=forecourt application_name=${this.name}`
     run('pg_basebackup', ['-D', this.cluster, '-d', from, '-R', '-X', 'stream', '-c', 'fast'], this.home)
-    this.configure(primary.name)
+    this.configure()
   }
 
-  private configure(standby: string): void {
+  private configure(): void {
     const lines = [
       `port = ${this.port}`,
       `listen_addresses = '127.0.0.1'`,
       `unix_socket_directories = '${this.home}'`,
-      `synchronous_standby_names = '${standby}'`,
       'max_connections = 200',
       'wal_level = replica',
       'hot_standby = on',
@@ -106,10 +105,8 @@ export class Host {
   }
 
   /** Promotes this standby; its commits wait for no other server. */
-  async promote(): Promise<void> {
-    writeFileSync(join(this.cluster, 'pair.conf'), `synchronous_standby_names = ''\n`, { flag: 'a' })
+  promote(): void {
     run('pg_ctl', ['promote', '-D', this.cluster, '-s'], this.home)
-    run('pg_ctl', ['reload', '-D', this.cluster, '-s'], this.home)
   }
 
   /** From now on, this host's commits wait for that standby, which must follow it. */
@@ -121,6 +118,8 @@ export class Host {
       return row?.sync_state === 'sync'
     }
     if (!(await becomesTrue(isSynchronous))) throw new Error(`${standby.name} does not follow`)
+    // Commits wait from when the checkpointer has read the setting, and within a checkpoint it may not.
+    await this.ask((sql) => sql`checkpoint`)
   }
 
   async ask<Rows>(use: (sql: postgres.Sql) => Promise<Rows>): Promise<Rows> {
@@ -144,7 +143,7 @@ export class Host {
 /** Starts a primary and its synchronous standby. */
 export async function startPair(home: string): Promise<{ primary: Host; standby: Host }> {
   const [primary, standby] = await Promise.all([Host.at(home, 'one'), Host.at(home, 'two')])
-  primary.initialize('')
+  primary.initialize()
   await primary.start()
   standby.follow(primary)
   await standby.start()
