@@ -13,15 +13,15 @@ export interface StreamParts {
   feed: Feed
   filter: StreamFilter
   position: number
-  /** Reads up to `behindRows` events that pass the filter, after one ID and up to another. */
-  readBehind(afterId: number, throughId: number): Promise<EventRecord[]>
+  /** Reads up to so many events that pass the filter, after one ID and up to another. */
+  readBehind(afterId: number, throughId: number, rows: number): Promise<EventRecord[]>
   onSent(events: number): void
   /** Called once, when the stream has ended. */
   onClose(): void
 }
 
-/** A reader that is behind gets this many events from the log at once. */
-export const behindRows = 40
+/** A reader that is behind gets at most this many events from the log at once. */
+const mostBehindRows = 40
 /** Limits the blocks sent together, and so what a slow reader holds in memory. */
 const pieceBytes = 32 * 1024
 const heartbeatMs = 15_000
@@ -40,6 +40,8 @@ export class EventStream implements Live {
   private lastAt = performance.now()
   private hasBegun = false
   private isReading = false
+  /** How many events a read of the log asks for: of long ones a piece takes few, and the others are read in vain. */
+  private behindRows = mostBehindRows
   private isOver = false
   private lastPiece: Uint8Array | undefined
   /** Undefined while the connection sends the previous piece. */
@@ -141,7 +143,7 @@ export class EventStream implements Live {
     this.isReading = true
     const through = this.parts.feed.head
     try {
-      const events = await this.parts.readBehind(this.position, through)
+      const events = await this.parts.readBehind(this.position, through, this.behindRows)
       this.isReading = false
       // The stream may have ended meanwhile.
       if (this.pass !== undefined && this.lastPiece === undefined) this.takeFromLog(events, through)
@@ -161,7 +163,9 @@ export class EventStream implements Live {
       if (!piece.add(eventBlock(event))) break
       this.position = event.id
     }
-    if (events.length < behindRows && piece.count === events.length) this.position = Math.max(this.position, through)
+    const fits = piece.count === events.length
+    if (fits && events.length < this.behindRows) this.position = Math.max(this.position, through)
+    this.behindRows = fits ? Math.min(2 * this.behindRows, mostBehindRows) : piece.count + 1
     const bytes = this.count(piece)
     if (bytes === undefined) this.offer()
     else this.give(bytes)

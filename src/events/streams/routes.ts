@@ -9,7 +9,7 @@ import { given, integer, reasonKey } from '../../vocabulary/values.ts'
 import { eventStreamType, streamEvents, typesOf } from '../contract.ts'
 import { readTypes } from '../rules.ts'
 import { type EventFilter, pageOfEvents } from '../store.ts'
-import { behindRows, type StreamFilter } from './event-stream.ts'
+import type { StreamFilter } from './event-stream.ts'
 import type { Streams } from './streams.ts'
 
 const lastEventId = 'Last-Event-ID'
@@ -36,7 +36,7 @@ export function streamRoutes(streams: Streams): Handler[] {
           deviceNo: given(query.deviceNo),
           siteId: given(query.siteId),
         }
-        const filter = { ...asked, ...unnarrowed, pageSize: behindRows }
+        const filter = { ...asked, ...unnarrowed }
         const body = await streams.start({
           caller,
           appId,
@@ -45,8 +45,8 @@ export function streamRoutes(streams: Streams): Handler[] {
           language: preferredLanguage(header('accept-language')),
           signal: pending.signal,
           watchAccess,
-          async readBehind(afterId, throughId) {
-            const page = { ...filter, afterId, beforeId: throughId + 1 }
+          async readBehind(afterId, throughId, pageSize) {
+            const page = { ...filter, afterId, beforeId: throughId + 1, pageSize }
             return (await readNext((sql) => pageOfEvents(sql, page))).list
           },
         })
