@@ -12,7 +12,7 @@ const isLong = process.env.FORECOURT_TEST_LONG !== undefined
 /**
  * Runs test files by the test runner, side by side in a few processes, the longest first. Returns the runner's exit
  * code. By default there are more processes than a small machine has processors, because tests wait more than they
- * work; fewer if each service has several processes.
+ * work; fewer in the long run, where they work, and if each service has several processes.
  *
  * A file that failed runs once more, alone, only if `test/unsteady.json` lists it with a reason, and if no other failed.
  * That it passes then is noted in the list; at two of ten commits is a failure. The long run has no second attempt.
@@ -20,7 +20,7 @@ const isLong = process.env.FORECOURT_TEST_LONG !== undefined
  * Writes the files that failed in the end as JSON to the file that FORECOURT_TEST_FAILED names, if it is set.
  */
 export async function bunTest(options: string[], env: Record<string, string>): Promise<number> {
-  const byDefault = process.env.FORECOURT_TEST_WORKERS === undefined ? 4 : 2
+  const byDefault = isLong || process.env.FORECOURT_TEST_WORKERS !== undefined ? 2 : 4
   const sideBySide = Number(process.env.FORECOURT_TEST_SIDE_BY_SIDE ?? byDefault)
   const { FORECOURT_TEST_SEED = String(randomInt(2 ** 31)) } = process.env
   const seeded = { ...env, FORECOURT_TEST_SEED }
