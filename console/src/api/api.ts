@@ -1,4 +1,11 @@
-import { hashKey, type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import {
+  hashKey,
+  type QueryClient,
+  type UseQueryResult,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query'
 import { createContext, useContext, useState } from 'react'
 import type { Static, TObject, TSchema } from 'typebox'
 import { ForecourtError } from '../../../sdk/src/error.ts'
@@ -112,10 +119,7 @@ export const readingSession = {
   queryFn: async () => (await call(getSession, {})).data,
 }
 
-/**
- * Reads an operation while a component is mounted: `{ data, error, isPending, … }` of react-query. What a refusal shows
- * stays while it is read again: a form in its place would lose what was typed.
- */
+/** Reads an operation while a component is mounted: `{ data, error, isPending, … }` of react-query. */
 export function useRead<Body extends TObject, Query extends TObject, Data extends TSchema>(
   operation: Called<Body, Query, Data>,
   input: Input<Body, Query>,
@@ -132,14 +136,20 @@ export function useRead<Body extends TObject, Query extends TObject, Data extend
     ...options,
     ...(isLive && { refetchInterval: false as const }),
   })
+  return useKeptRefusal(read, hashKey([operation.id, input]))
+}
+
+/**
+ * Keeps the error of a read that failed while it is read again, unless the page itself asks with `refetch`: react-query
+ * clears it, and a form that is shown in its place would lose what was typed.
+ */
+function useKeptRefusal<Data>(read: UseQueryResult<Data, ForecourtError>, key: string) {
   const [refused, setRefused] = useState<{ key: string; error: ForecourtError }>()
-  const key = hashKey([operation.id, input])
   const { error, isPending, isFetching } = read
   const isReadAgain = isPending && isFetching && refused?.key === key
   if (error !== null && error !== refused?.error) setRefused({ key, error })
   else if (refused !== undefined && error === null && !isReadAgain) setRefused(undefined)
   const refetch: typeof read.refetch = (settings) => {
-    // Whoever asks for it sees that it is read.
     setRefused(undefined)
     return read.refetch(settings)
   }

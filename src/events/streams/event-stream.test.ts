@@ -3,9 +3,17 @@ import type { EventRecord } from '../contract.ts'
 import { EventStream } from './event-stream.ts'
 import { Feed } from './feed.ts'
 
+const event = {
+  type: 'site.created',
+  appId: 'app',
+  time: '2026-12-01 08:00:00',
+  occurredAt: '2026-12-01T00:00:00.000Z',
+  actor: 'application',
+}
+
 /** Reads a log of events with this many characters to its end. Returns what was received, and what each read returned. */
 async function catchUp(sizes: readonly number[]): Promise<{ ids: number[]; rows: number[] }> {
-  const log = sizes.map((size, index) => ({ id: index + 1, type: 'site.created', data: 'x'.repeat(size) }))
+  const log = sizes.map((size, index): EventRecord => ({ ...event, id: index + 1, data: 'x'.repeat(size) }))
   const rows: number[] = []
   const stream = new EventStream({
     feed: new Feed('app', log.length),
@@ -14,7 +22,7 @@ async function catchUp(sizes: readonly number[]): Promise<{ ids: number[]; rows:
     async readBehind(afterId, throughId, most) {
       const read = log.filter(({ id }) => id > afterId && id <= throughId).slice(0, most)
       rows.push(read.length)
-      return read as unknown as EventRecord[]
+      return read
     },
     onSent() {},
     onClose() {},

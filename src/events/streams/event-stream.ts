@@ -13,7 +13,7 @@ export interface StreamParts {
   feed: Feed
   filter: StreamFilter
   position: number
-  /** Reads up to so many events that pass the filter, after one ID and up to another. */
+  /** Reads up to `rows` events that pass the filter, after one ID and up to another. */
   readBehind(afterId: number, throughId: number, rows: number): Promise<EventRecord[]>
   onSent(events: number): void
   /** Called once, when the stream has ended. */
@@ -40,7 +40,7 @@ export class EventStream implements Live {
   private lastAt = performance.now()
   private hasBegun = false
   private isReading = false
-  /** How many events a read of the log asks for: of long ones a piece takes few, and the others are read in vain. */
+  /** How many events the next read of the log asks for: those that don’t fit into a piece are read in vain. */
   private behindRows = mostBehindRows
   private isOver = false
   private lastPiece: Uint8Array | undefined

@@ -50,7 +50,7 @@ function Popup({ children }: { children: ReactNode }) {
       if (place.current?.contains(document.activeElement) || left === 0) return
       const first = '[role="menuitem"]:not([aria-disabled="true"]), :is(button, input):enabled, a[href]'
       place.current?.querySelector<HTMLElement>(first)?.focus()
-      // Its code may still be being loaded, or its place be measured.
+      // Its code may still be loading, or its place not be measured yet.
       frame = requestAnimationFrame(() => begin(left - 1))
     }
     // The button takes the focus at first.
